@@ -1,0 +1,202 @@
+//! Texts into token ids, by the model's own `tokenizer.json`.
+//!
+//! Truncation and padding of the file are switched off: long texts are cut into windows here. Only `encode` is
+//! used; the batch calls of the library start threads.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use tokenizers::{ModelWrapper, Tokenizer};
+
+use crate::windows::{pieces, Cutter, Span};
+use crate::{Error, Kind, Manifest};
+
+/// Texts are tokenised in pieces of this many bytes: bounds memory and the time between two questions whether
+/// to go on.
+const PIECE: usize = 64 * 1024;
+/// Fewest tokens a window must have left for the text itself.
+const MIN_BUDGET: usize = 8;
+
+/// A prefix and what it costs.
+struct Prefix {
+    text: String,
+    /// Tokens of a run that are not the text's: prefix and special tokens.
+    overhead: usize,
+    /// Ids of a run without any text, with the prefix as it is and without its trailing space.
+    empty: [Vec<u32>; 2],
+}
+
+pub(crate) struct Tokens {
+    tokenizer: Tokenizer,
+    /// Made when a text first spells a special token out; see [`literal`].
+    literal: OnceLock<Option<Tokenizer>>,
+    /// Special tokens as they are spelled.
+    special: Vec<String>,
+    passage: Prefix,
+    query: Prefix,
+    max_tokens: usize,
+}
+
+impl Tokens {
+    pub(crate) fn load(path: &Path, manifest: &Manifest) -> Result<Self, Error> {
+        let bytes = std::fs::read(path).map_err(|error| Error::missing(path, &error))?;
+        let mut tokenizer = Tokenizer::from_bytes(&bytes).map_err(|error| Error::corrupt(path, error))?;
+        tokenizer.with_truncation(None).map_err(|error| Error::corrupt(path, error))?;
+        tokenizer.with_padding(None);
+        // `<s>` in a text is text.
+        tokenizer.set_encode_special_tokens(true);
+        let special = tokenizer
+            .get_added_tokens_decoder()
+            .into_values()
+            .filter(|token| token.special && !token.content.is_empty())
+            .map(|token| token.content)
+            .collect();
+        let prefix = |kind| -> Result<Prefix, Error> {
+            let text = manifest.prefix(kind);
+            let ids = |text: &str| {
+                tokenizer
+                    .encode_fast(text, true)
+                    .map(|encoding| encoding.get_ids().to_vec())
+                    .map_err(|error| Error::corrupt(path, error))
+            };
+            let empty = [ids(text)?, ids(text.trim_end())?];
+            let overhead = empty.iter().map(Vec::len).max().unwrap_or(0);
+            if overhead + MIN_BUDGET > manifest.max_tokens {
+                return Err(Error::unsupported(
+                    path,
+                    format_args!("{overhead} tokens of prefix leave no room in {}", manifest.max_tokens),
+                ));
+            }
+            Ok(Prefix { text: text.to_owned(), overhead, empty })
+        };
+        let (passage, query) = (prefix(Kind::Passage)?, prefix(Kind::Query)?);
+        Ok(Self {
+            tokenizer,
+            literal: OnceLock::new(),
+            special,
+            passage,
+            query,
+            max_tokens: manifest.max_tokens,
+        })
+    }
+
+    /// The highest id that can come out.
+    pub(crate) fn max_id(&self) -> u32 {
+        let model = u32::try_from(self.tokenizer.get_vocab_size(false)).unwrap_or(u32::MAX).saturating_sub(1);
+        self.tokenizer.get_added_tokens_decoder().into_keys().fold(model, u32::max)
+    }
+
+    /// Ids of one run over the whole text, prefix and special tokens included, however many.
+    pub(crate) fn ids(&self, text: &str, kind: Kind) -> Result<Vec<u32>, Error> {
+        let prefix = self.prefix(kind);
+        let joined;
+        let input = if prefix.text.is_empty() {
+            text
+        } else {
+            joined = format!("{}{text}", prefix.text);
+            &joined
+        };
+        let encoding = self.tokenizer_for(text).encode_fast(input, true).map_err(Error::runtime)?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Ids of one run over a part of the text, shortened to the model's window if need be.
+    ///
+    /// A part can have a few tokens more than it had within the text.
+    pub(crate) fn window_ids(&self, text: &str, kind: Kind) -> Result<Vec<u32>, Error> {
+        let mut part = text;
+        loop {
+            let ids = self.ids(part, kind)?;
+            if ids.len() <= self.max_tokens {
+                return Ok(ids);
+            }
+            let kept = part.len() / ids.len() * self.max_tokens;
+            let shorter = crate::windows::char_floor(part, kept.min(part.len().saturating_sub(1)));
+            part = part.get(..shorter).unwrap_or_default();
+        }
+    }
+
+    /// Number of ids of one run over the whole text; about right for texts longer than a piece.
+    pub(crate) fn count(&self, text: &str, kind: Kind) -> Result<usize, Error> {
+        if text.len() <= PIECE {
+            return Ok(self.ids(text, kind)?.len());
+        }
+        let tokenizer = self.tokenizer_for(text);
+        let mut count = self.prefix(kind).overhead;
+        for piece in pieces(text, PIECE) {
+            let piece = text.get(piece.start..piece.end).unwrap_or_default();
+            count += tokenizer.encode_fast(piece, false).map_err(Error::runtime)?.len();
+        }
+        Ok(count)
+    }
+
+    /// The parts of a text that fit into a window each, in order; one part if the text fits as a whole.
+    pub(crate) fn spans(
+        &self,
+        text: &str,
+        kind: Kind,
+        keep_going: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<Span>, Error> {
+        let tokenizer = self.tokenizer_for(text);
+        let budget = self.max_tokens - self.prefix(kind).overhead;
+        let mut cutter = Cutter::new(text, budget);
+        for piece in pieces(text, PIECE) {
+            if !keep_going() {
+                return Err(Error::Cancelled);
+            }
+            let part = text.get(piece.start..piece.end).unwrap_or_default();
+            let encoding = tokenizer.encode(part, false).map_err(Error::runtime)?;
+            for &(start, _) in encoding.get_offsets() {
+                cutter.push(piece.start + start);
+            }
+        }
+        Ok(cutter.finish())
+    }
+
+    /// Tokens of a run that belong to the text, at least 1.
+    pub(crate) fn weight(&self, ids: &[u32], kind: Kind) -> usize {
+        ids.len().saturating_sub(self.prefix(kind).overhead).max(1)
+    }
+
+    /// Whether the ids are those of a run without any text: the tokenizer drops all of it.
+    pub(crate) fn is_empty(&self, ids: &[u32], kind: Kind) -> bool {
+        self.prefix(kind).empty.iter().any(|empty| empty == ids)
+    }
+
+    fn prefix(&self, kind: Kind) -> &Prefix {
+        match kind {
+            Kind::Passage => &self.passage,
+            Kind::Query => &self.query,
+        }
+    }
+
+    fn tokenizer_for(&self, text: &str) -> &Tokenizer {
+        if !self.special.iter().any(|token| text.contains(token.as_str())) {
+            return &self.tokenizer;
+        }
+        let literal = self.literal.get_or_init(|| literal(&self.tokenizer, &self.special));
+        literal.as_ref().unwrap_or(&self.tokenizer)
+    }
+}
+
+/// A copy of a unigram tokenizer that cannot find special tokens in a text.
+///
+/// `set_encode_special_tokens` alone is not enough there: special tokens are ordinary pieces of the vocabulary
+/// with the best score of all, and the search for the best path takes them. In the copy these pieces get a
+/// spelling that no text has. Other models split or merge characters and never come to them: `None`.
+fn literal(tokenizer: &Tokenizer, special: &[String]) -> Option<Tokenizer> {
+    if !matches!(tokenizer.get_model(), ModelWrapper::Unigram(_)) {
+        return None;
+    }
+    let mut model = serde_json::to_value(tokenizer.get_model()).ok()?;
+    for piece in model.get_mut("vocab")?.as_array_mut()? {
+        let spelling = piece.get_mut(0)?;
+        if spelling.as_str().is_some_and(|s| special.iter().any(|token| token == s)) {
+            *spelling = format!("\0{}", spelling.as_str()?).into();
+        }
+    }
+    let model: ModelWrapper = serde_json::from_value(model).ok()?;
+    let mut copy = tokenizer.clone();
+    copy.with_model(model);
+    Some(copy)
+}

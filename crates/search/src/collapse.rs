@@ -1,0 +1,96 @@
+//! Chunks of one path become one result: the path's best chunk with the sum of the chunks' scores.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::rank::order;
+use crate::Fused;
+
+/// One path of the result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Group {
+    /// The chunk with the highest score of its own (ties: the lowest id), as it was fused.
+    pub best: Fused,
+    /// Sum of the scores of the path's chunks in the fused list.
+    pub score: f64,
+    /// How many chunks were summed.
+    pub chunks: u32,
+}
+
+/// Groups a fused list by the key `group_of` gives for a row; a row without a key is its own group.
+///
+/// `group_of` is asked once per row. Groups come back with the score falling, ties by the id of the best chunk rising.
+pub fn collapse<K: Eq + Hash>(fused: &[Fused], mut group_of: impl FnMut(i64) -> Option<K>) -> Vec<Group> {
+    let mut rows: Vec<Fused> = fused.to_vec();
+    // In order, the first chunk of a group is its best, and sums do not depend on the caller's order.
+    rows.sort_unstable_by(|a, b| order((a.score, a.id), (b.score, b.id)));
+    let mut places: HashMap<K, usize> = HashMap::new();
+    let mut groups: Vec<Group> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let next = groups.len();
+        let place = group_of(row.id).map_or(next, |key| *places.entry(key).or_insert(next));
+        match groups.get_mut(place) {
+            Some(group) => {
+                group.score += row.score;
+                group.chunks += 1;
+            }
+            None => groups.push(Group { best: row, score: row.score, chunks: 1 }),
+        }
+    }
+    groups.sort_unstable_by(|a, b| order((a.score, a.best.id), (b.score, b.best.id)));
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn row(id: i64, score: f64) -> Fused {
+        Fused { id, score, vector_rank: Some(1), bm25_rank: None, similarity: None, bm25_score: None }
+    }
+
+    #[test]
+    fn chunks_of_a_path_are_summed_and_the_best_one_stands_for_it() {
+        let fused = [row(1, 0.5), row(2, 0.4), row(3, 0.3), row(4, 0.1)];
+        let groups = collapse(&fused, |id| match id {
+            2 | 3 => Some("b.md"),
+            1 => Some("a.md"),
+            _ => None,
+        });
+        let shown: Vec<_> = groups.iter().map(|g| (g.best.id, g.chunks)).collect();
+        assert_eq!(shown, [(2, 2), (1, 1), (4, 1)]);
+        assert!(groups.first().is_some_and(|g| (g.score - 0.7).abs() < 1e-12 && g.best.score == 0.4));
+    }
+
+    #[test]
+    fn rows_without_a_path_stay_apart() {
+        let groups = collapse(&[row(1, 0.2), row(2, 0.2)], |_| None::<u8>);
+        assert_eq!(groups.iter().map(|g| g.best.id).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn equal_chunks_are_represented_by_the_lowest_id() {
+        let groups = collapse(&[row(9, 0.2), row(4, 0.2)], |_| Some(()));
+        assert_eq!(groups.iter().map(|g| (g.best.id, g.chunks)).collect::<Vec<_>>(), [(4, 2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_order_does_not_matter(
+            scores in proptest::collection::vec(0u8..20, 0..50), keys in 1i64..9,
+        ) {
+            let fused: Vec<Fused> =
+                (0..).zip(&scores).map(|(id, &score)| row(id, f64::from(score) / 3.0)).collect();
+            let backwards: Vec<Fused> = fused.iter().rev().copied().collect();
+            let key = |id: i64| (id % keys != 0).then_some(id % keys);
+            let groups = collapse(&fused, key);
+            prop_assert_eq!(&groups, &collapse(&backwards, key));
+            prop_assert_eq!(groups.iter().map(|g| g.chunks as usize).sum::<usize>(), fused.len());
+            prop_assert!(groups.windows(2).all(|w| w[0].score >= w[1].score));
+            let total: f64 = fused.iter().map(|row| row.score).sum();
+            let grouped: f64 = groups.iter().map(|group| group.score).sum();
+            prop_assert!((total - grouped).abs() < 1e-9);
+        }
+    }
+}

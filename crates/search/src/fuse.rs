@@ -1,0 +1,234 @@
+//! Two ranked arms into one list: reciprocal rank fusion, or a convex sum of normalised scores.
+
+use std::collections::HashMap;
+
+use crate::rank::order;
+use crate::{rank, Hit, Ranked};
+
+/// The constant of reciprocal rank fusion: Cormack, Clarke & Büttcher (2009) found 60 robust.
+pub const RANK_CONSTANT: f64 = 60.0;
+
+/// How scores are fused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Σ weight / (constant + rank).
+    Rrf,
+    /// Σ weight · (score − min) / (max − min), minimum and maximum taken over the arm's hits; where all of
+    /// them are equal, each counts as 1.
+    Convex,
+}
+
+/// A method with its weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fusion {
+    /// How scores are fused.
+    pub method: Method,
+    /// Weight of the vector arm, finite and >= 0.
+    pub vector_weight: f64,
+    /// Weight of the BM25 arm, finite and >= 0.
+    pub bm25_weight: f64,
+    /// Added to a rank, finite and >= 0; used by [`Method::Rrf`] only.
+    pub rank_constant: f64,
+}
+
+impl Fusion {
+    /// Reciprocal rank fusion, both arms weighing 1.
+    pub fn rrf() -> Self {
+        Self { method: Method::Rrf, vector_weight: 1.0, bm25_weight: 1.0, rank_constant: RANK_CONSTANT }
+    }
+
+    /// Convex sum, both arms weighing 0.5, so that 1 is the highest score there is.
+    pub fn convex() -> Self {
+        Self { method: Method::Convex, vector_weight: 0.5, bm25_weight: 0.5, rank_constant: RANK_CONSTANT }
+    }
+}
+
+/// A row of the fused list.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fused {
+    /// The row.
+    pub id: i64,
+    /// The fused score, higher is better.
+    pub score: f64,
+    /// Place in the vector arm, from 1; `None` if that arm does not have the row.
+    pub vector_rank: Option<u32>,
+    /// Place in the BM25 arm, from 1.
+    pub bm25_rank: Option<u32>,
+    /// Score of the vector arm.
+    pub similarity: Option<f64>,
+    /// Score of the BM25 arm.
+    pub bm25_score: Option<f64>,
+}
+
+/// Fuses the hits of both arms; the hits need no order.
+///
+/// Every row of either arm comes back once, score falling, ties by id rising. Hits whose score is not
+/// finite are ignored.
+pub fn fuse(vector: &[Hit], bm25: &[Hit], fusion: &Fusion) -> Vec<Fused> {
+    let vector = rank(vector);
+    let bm25 = rank(bm25);
+    let mut rows: HashMap<i64, Fused> = HashMap::with_capacity(vector.len() + bm25.len());
+    let vector_share = Share::new(&vector, fusion.vector_weight, fusion);
+    for hit in &vector {
+        let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
+        row.vector_rank = Some(hit.rank);
+        row.similarity = Some(hit.score);
+        row.score += vector_share.of(hit);
+    }
+    let bm25_share = Share::new(&bm25, fusion.bm25_weight, fusion);
+    for hit in &bm25 {
+        let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
+        row.bm25_rank = Some(hit.rank);
+        row.bm25_score = Some(hit.score);
+        row.score += bm25_share.of(hit);
+    }
+    let mut fused: Vec<Fused> = rows.into_values().collect();
+    fused.sort_unstable_by(|a, b| order((a.score, a.id), (b.score, b.id)));
+    fused
+}
+
+fn empty(id: i64) -> Fused {
+    Fused { id, score: 0.0, vector_rank: None, bm25_rank: None, similarity: None, bm25_score: None }
+}
+
+/// What one arm adds to the score of its hits.
+enum Share {
+    Rank { weight: f64, constant: f64 },
+    Score { weight: f64, min: f64, span: f64 },
+}
+
+impl Share {
+    fn new(hits: &[Ranked], weight: f64, fusion: &Fusion) -> Self {
+        match fusion.method {
+            Method::Rrf => Self::Rank { weight, constant: fusion.rank_constant },
+            Method::Convex => {
+                // Ranked hits fall in score, so the ends are the extremes.
+                let max = hits.first().map_or(0.0, |hit| hit.score);
+                let min = hits.last().map_or(0.0, |hit| hit.score);
+                Self::Score { weight, min, span: max - min }
+            }
+        }
+    }
+
+    fn of(&self, hit: &Ranked) -> f64 {
+        match *self {
+            Self::Rank { weight, constant } => weight / (constant + f64::from(hit.rank)),
+            Self::Score { weight, min, span } if span > 0.0 => weight * ((hit.score - min) / span),
+            Self::Score { weight, .. } => weight,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn arm(ids: &[i64]) -> Vec<Hit> {
+        (1u32..).zip(ids).map(|(n, &id)| Hit { id, score: 1.0 / f64::from(n) }).collect()
+    }
+
+    fn score(fused: &[Fused], id: i64) -> f64 {
+        fused.iter().find(|row| row.id == id).unwrap().score
+    }
+
+    #[test]
+    fn reciprocal_ranks_to_the_digit() {
+        // Case S10.
+        let fused = fuse(&arm(&[1, 2]), &arm(&[1, 2]), &Fusion::rrf());
+        assert!((score(&fused, 1) - 0.032_786_885_245_9).abs() < 1e-12);
+        assert!((score(&fused, 1) - 2.0 / 61.0).abs() < 1e-15);
+        assert!((score(&fused, 2) - 2.0 / 62.0).abs() < 1e-15);
+
+        let crossed = fuse(&arm(&[4, 3]), &arm(&[3, 4]), &Fusion::rrf());
+        assert!((score(&crossed, 3) - 0.032_522_474_881_0).abs() < 1e-12);
+        assert_eq!(score(&crossed, 3), score(&crossed, 4), "ranks (1,2) and (2,1) are a tie");
+        assert_eq!(crossed.iter().map(|row| row.id).collect::<Vec<_>>(), [3, 4], "the lower id wins it");
+    }
+
+    #[test]
+    fn a_row_of_one_arm_gets_nothing_from_the_other() {
+        // Case S10: no invented last rank.
+        let fused = fuse(&arm(&[5]), &arm(&[8, 9]), &Fusion::rrf());
+        assert!((score(&fused, 5) - 0.016_393_442_623_0).abs() < 1e-12);
+        assert_eq!(score(&fused, 5), 1.0 / 61.0);
+        assert_eq!(score(&fused, 9), 1.0 / 62.0);
+        let row = fused.iter().find(|row| row.id == 5).unwrap();
+        assert_eq!((row.vector_rank, row.bm25_rank, row.bm25_score), (Some(1), None, None));
+        assert_eq!(row.similarity, Some(1.0));
+    }
+
+    #[test]
+    fn weights_and_constant_are_used() {
+        let fusion = Fusion { vector_weight: 0.6, bm25_weight: 0.4, rank_constant: 9.0, ..Fusion::rrf() };
+        let fused = fuse(&arm(&[1]), &arm(&[2, 1]), &fusion);
+        assert!((score(&fused, 1) - (0.06 + 0.4 / 11.0)).abs() < 1e-15);
+        assert!((score(&fused, 2) - 0.04).abs() < 1e-15);
+    }
+
+    #[test]
+    fn convex_spreads_each_arm_over_zero_to_one() {
+        let vector = [(1, 0.90), (2, 0.85), (3, 0.80)].map(|(id, score)| Hit { id, score });
+        let bm25 = [(3, 12.0), (1, 2.0)].map(|(id, score)| Hit { id, score });
+        let fused = fuse(&vector, &bm25, &Fusion::convex());
+        assert!((score(&fused, 1) - 0.5).abs() < 1e-12);
+        assert!((score(&fused, 2) - 0.25).abs() < 1e-12);
+        assert!((score(&fused, 3) - 0.5).abs() < 1e-12);
+        assert_eq!(fused.len(), 3, "a row that normalises to nothing is still a row");
+    }
+
+    #[test]
+    fn convex_counts_an_arm_without_spread_as_one() {
+        let single = [Hit { id: 1, score: 0.83 }];
+        assert_eq!(score(&fuse(&single, &[], &Fusion::convex()), 1), 0.5);
+        let equal = [Hit { id: 1, score: 3.0 }, Hit { id: 2, score: 3.0 }];
+        let fused = fuse(&[], &equal, &Fusion::convex());
+        assert_eq!((score(&fused, 1), score(&fused, 2)), (0.5, 0.5));
+    }
+
+    #[test]
+    fn nothing_fuses_to_nothing() {
+        assert!(fuse(&[], &[], &Fusion::rrf()).is_empty());
+        assert!(fuse(&[], &[], &Fusion::convex()).is_empty());
+    }
+
+    fn hits() -> impl Strategy<Value = Vec<Hit>> {
+        proptest::collection::vec((0i64..40, 0u8..12), 0..40).prop_map(|pairs| {
+            pairs.into_iter().map(|(id, score)| Hit { id, score: f64::from(score) / 7.0 }).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_fused_list_is_in_order_and_complete(vector in hits(), bm25 in hits(), convex: bool) {
+            let fusion = if convex { Fusion::convex() } else { Fusion::rrf() };
+            let fused = fuse(&vector, &bm25, &fusion);
+            prop_assert!(fused.windows(2).all(|w| (w[1].score, w[0].id) < (w[0].score, w[1].id)
+                || w[0].score > w[1].score));
+            let mut ids: Vec<i64> = fused.iter().map(|row| row.id).collect();
+            let mut wanted: Vec<i64> = vector.iter().chain(&bm25).map(|hit| hit.id).collect();
+            ids.sort_unstable();
+            wanted.sort_unstable();
+            wanted.dedup();
+            prop_assert_eq!(ids, wanted);
+            for row in &fused {
+                prop_assert!(row.score.is_finite() && row.score >= 0.0);
+                prop_assert!(row.vector_rank.is_some() || row.bm25_rank.is_some());
+                prop_assert_eq!(row.vector_rank.is_some(), row.similarity.is_some());
+                prop_assert_eq!(row.bm25_rank.is_some(), row.bm25_score.is_some());
+            }
+        }
+
+        #[test]
+        fn the_order_hits_come_in_does_not_matter(vector in hits(), bm25 in hits()) {
+            let reversed = |hits: &[Hit]| hits.iter().rev().copied().collect::<Vec<_>>();
+            for fusion in [Fusion::rrf(), Fusion::convex()] {
+                prop_assert_eq!(
+                    fuse(&vector, &bm25, &fusion),
+                    fuse(&reversed(&vector), &reversed(&bm25), &fusion)
+                );
+            }
+        }
+    }
+}

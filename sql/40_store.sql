@@ -1,0 +1,668 @@
+-- Store: the tables that hold people's memories, and what keeps their derived columns in step.
+--
+-- The tables are ordinary tables of the user's: memory_init() makes or adopts them, and 99_init.sql takes
+-- them out of the extension again, so that pg_dump saves them whole and `drop extension` cannot drop them.
+-- Generated columns: search, token_count, content_hash. Filled by trigger: embedding, model, chunk_index.
+
+create function @extschema@.memory_whole_text(title text, content text)
+returns text
+language c immutable parallel safe
+as 'MODULE_PATHNAME', 'memory_whole_text_wrapper';
+comment on function @extschema@.memory_whole_text(text, text) is 'Title and content as they are embedded and indexed';
+
+create function @extschema@.memory_content_hash(title text, content text)
+returns bytea
+language c immutable parallel safe
+as 'MODULE_PATHNAME', 'memory_content_hash_wrapper';
+comment on function @extschema@.memory_content_hash(text, text) is 'SHA-256 of title and content';
+
+-- Immutable in the sense of PostgreSQL's own to_tsvector(regconfig, text): a changed dictionary needs a rewrite.
+create function @extschema@.memory_tsvector(title text, content text)
+returns tsvector
+language c immutable parallel safe cost 1000
+as 'MODULE_PATHNAME', 'memory_tsvector_wrapper';
+comment on function @extschema@.memory_tsvector(text, text) is
+    'Words of a memory by configuration jieba; never fails for a long text';
+
+create function @extschema@.memory_token_count(title text, content text)
+returns integer
+language c immutable parallel safe cost 100
+as 'MODULE_PATHNAME', 'memory_token_count_wrapper';
+comment on function @extschema@.memory_token_count(text, text) is 'Number of indexed words of a memory, its length for BM25';
+
+create function @extschema@.memory_default_namespace()
+returns text
+language sql stable parallel safe
+return coalesce(nullif(pg_catalog.current_setting('summer_memory.namespace', true), ''), 'default');
+comment on function @extschema@.memory_default_namespace() is 'Setting summer_memory.namespace';
+
+create function @extschema@.memory_announce_pending()
+returns void
+language c volatile parallel unsafe
+as 'MODULE_PATHNAME', 'memory_announce_pending_wrapper';
+comment on function @extschema@.memory_announce_pending() is
+    'Asks the background worker to embed pending rows of this database after the commit';
+
+create function @extschema@.memory_check_dims(dims integer, model text)
+returns void
+language plpgsql stable parallel safe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+    expected integer;
+begin
+    begin
+        expected := memory_check_model(model);
+    exception
+        when others then
+            -- A vector of a model that is not installed here can still be kept.
+            return;
+    end;
+    if dims is distinct from expected then
+        raise exception 'vector has % dimensions, model "%" has %', dims, model, expected
+            using errcode = '22000',
+                  hint = 'Leave embedding NULL to have it computed, or set column model to the model the vector is of.';
+    end if;
+end
+$$;
+comment on function @extschema@.memory_check_dims(integer, text) is 'Refuses a vector of the wrong width for a model';
+
+create function @extschema@.memory_derive()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+    text_changed boolean := true;
+    vector_given boolean;
+begin
+    if tg_op = 'UPDATE' then
+        text_changed := (new.title, new.content) is distinct from (old.title, old.content);
+        -- As text: the operators of type vector may not be on the search path.
+        vector_given := new.embedding::text is distinct from old.embedding::text and new.embedding is not null;
+    else
+        vector_given := new.embedding is not null;
+    end if;
+    if vector_given then
+        -- An explicit vector wins over the text.
+        new.model := coalesce(new.model, memory_active_model());
+        new.embed_error := null;
+        -- '[1,2,3]' has one comma less than elements.
+        perform memory_check_dims(length(new.embedding::text) - length(replace(new.embedding::text, ',', '')) + 1, new.model);
+    elsif text_changed then
+        new.embedding := null;
+        new.model := null;
+        new.embed_error := null;
+        case current_setting('summer_memory.embed')
+            when 'sync' then
+                new.embedding := memory_try_embed(memory_whole_text(new.title, new.content));
+                if new.embedding is not null then
+                    new.model := memory_active_model();
+                end if;
+            when 'async' then
+                perform memory_announce_pending();
+            else
+                null;
+        end case;
+    end if;
+    if tg_op = 'INSERT' and new.path is not null and new.chunk_index is null then
+        -- After the model, so that nobody waits for it. Two writers of one path take turns.
+        perform pg_advisory_xact_lock(hashtextextended(new.namespace || chr(10) || new.path, 0));
+        select coalesce(max(m.chunk_index) + 1, 0)
+        into new.chunk_index
+        from memories m
+        where m.namespace = new.namespace
+            and m.path = new.path;
+    end if;
+    new.chunk_index := coalesce(new.chunk_index, 0);
+    return new;
+end
+$$;
+comment on function @extschema@.memory_derive() is
+    'Trigger of memories: fills embedding and model for a new or changed text unless a vector is given';
+
+create function @extschema@.memory_touch()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    new.updated_at := now();
+    return new;
+end
+$$;
+comment on function @extschema@.memory_touch() is 'Trigger of memories: sets updated_at';
+
+create function @extschema@.memory_index_model(model text)
+returns void
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+    dims integer := memory_check_model(model);
+    vector_schema name;
+    kind text;
+    index_name text := 'memories_embedding_' || substr(encode(sha256(convert_to(model, 'UTF8')), 'hex'), 1, 8) || '_idx';
+begin
+    if dims > 4000 then
+        raise notice 'model "%" has % dimensions: no vector index (at most 4000), searches compare exactly', model, dims;
+        return;
+    end if;
+    select n.nspname
+    into strict vector_schema
+    from pg_extension e
+    join pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'vector';
+    kind := case when dims > 2000 then 'halfvec' else 'vector' end;
+    execute format(
+        'create index if not exists %I on @extschema@.memories using hnsw ((embedding::%I.%I(%s)) %I.%I) where model = %L',
+        index_name, vector_schema, kind, dims, vector_schema, kind || '_cosine_ops', model
+    );
+end
+$$;
+comment on function @extschema@.memory_index_model(text) is
+    'Creates the HNSW index over the vectors of one model if it is not there; halfvec above 2,000 dimensions, none above 4,000';
+
+create function @extschema@.memory_init()
+returns void
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+set client_min_messages = warning
+as $$
+declare
+    vector_schema name;
+begin
+    if getdatabaseencoding() <> 'UTF8' then
+        raise exception 'summer_memory needs a database with encoding UTF8, not %', getdatabaseencoding()
+            using errcode = '0A000',
+                  hint = 'Create the database with: create database … encoding ''UTF8'' template template0.';
+    end if;
+    select n.nspname
+    into strict vector_schema
+    from pg_extension e
+    join pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'vector';
+
+    create table if not exists @extschema@.memory_options (
+        name text not null,
+        value text not null,
+        constraint memory_options_pkey primary key (name)
+    );
+    comment on table @extschema@.memory_options is 'Choices of this store, such as its model';
+    grant select on @extschema@.memory_options to public;
+
+    create table if not exists @extschema@.memory_words (
+        word text not null,
+        freq integer,
+        tag text,
+        constraint memory_words_pkey primary key (word)
+    );
+    comment on table @extschema@.memory_words is
+        'User dictionary of configuration jieba; a committed change reaches every session';
+    comment on column @extschema@.memory_words.word is 'The word';
+    comment on column @extschema@.memory_words.freq is 'Frequency; NULL lets jieba choose one that keeps the word whole';
+    comment on column @extschema@.memory_words.tag is 'Part of speech, for example nz';
+    if not exists (select from pg_constraint where conrelid = '@extschema@.memory_words'::regclass and conname = 'memory_words_word_check') then
+        alter table @extschema@.memory_words add constraint memory_words_word_check check (@extschema@.jieba_check_word(word));
+        alter table @extschema@.memory_words add constraint memory_words_freq_check check (freq >= 0);
+    end if;
+    create or replace trigger memory_words_changed
+    after insert or update or delete or truncate on @extschema@.memory_words
+    for each statement execute function @extschema@.memory_words_changed();
+
+    create table if not exists @extschema@.memories (
+        id bigint generated by default as identity,
+        namespace text not null,
+        path text collate "C",
+        chunk_index integer not null,
+        title text,
+        content text not null,
+        metadata jsonb not null default '{}',
+        tags text[] not null default '{}',
+        entities text[] not null default '{}',
+        occurred_at timestamptz,
+        created_at timestamptz not null default now(),
+        updated_at timestamptz not null default now(),
+        expires_at timestamptz,
+        model text,
+        embed_error text,
+        constraint memories_pkey primary key (id)
+    );
+    -- Rows up to a page stay in one piece: the arms read words and vectors of many rows.
+    alter table @extschema@.memories set (toast_tuple_target = 8160);
+    alter table @extschema@.memories alter column namespace set default @extschema@.memory_default_namespace();
+    execute format('alter table @extschema@.memories add column if not exists embedding %I.vector', vector_schema);
+    alter table @extschema@.memories
+        add column if not exists content_hash bytea generated always as (@extschema@.memory_content_hash(title, content)) stored,
+        add column if not exists search tsvector generated always as (@extschema@.memory_tsvector(title, content)) stored,
+        add column if not exists token_count integer generated always as (@extschema@.memory_token_count(title, content)) stored;
+
+    comment on table @extschema@.memories is 'Memories, one row a chunk of text';
+    comment on column @extschema@.memories.id is 'Number of the row';
+    comment on column @extschema@.memories.namespace is 'Whose memories: a tenant, a person, a project; default is the setting summer_memory.namespace';
+    comment on column @extschema@.memories.path is 'Document the chunk belongs to, for example memory/2026-02-19.md; NULL for a memory on its own';
+    comment on column @extschema@.memories.chunk_index is 'Place of the chunk in its document, from 0; given by the trigger if left out';
+    comment on column @extschema@.memories.title is 'Headings above the chunk, joined by " > "';
+    comment on column @extschema@.memories.content is 'The text, verbatim';
+    comment on column @extschema@.memories.metadata is 'Anything else about the memory';
+    comment on column @extschema@.memories.tags is 'Tags, without #';
+    comment on column @extschema@.memories.entities is 'Names that occur in the text';
+    comment on column @extschema@.memories.occurred_at is 'When it happened; a date without time is noon UTC, the same day in nearly every time zone';
+    comment on column @extschema@.memories.created_at is 'When the row was made';
+    comment on column @extschema@.memories.updated_at is 'When the row was last changed by a user';
+    comment on column @extschema@.memories.expires_at is 'From then on the memory is not found, and is removed in time';
+    comment on column @extschema@.memories.model is 'Model of the embedding';
+    comment on column @extschema@.memories.embed_error is 'Why the text has no embedding, if the text is the reason';
+    comment on column @extschema@.memories.embedding is 'Vector of title and content, unit length; NULL while pending';
+    comment on column @extschema@.memories.content_hash is 'SHA-256 of title and content';
+    comment on column @extschema@.memories.search is 'Words of title and content';
+    comment on column @extschema@.memories.token_count is 'Number of words, the length for BM25';
+
+    create unique index if not exists memories_path_key on @extschema@.memories (namespace, path, chunk_index);
+    create index if not exists memories_path_idx on @extschema@.memories (path);
+    create index if not exists memories_search_idx on @extschema@.memories using gin (search) with (fastupdate = off);
+    create index if not exists memories_tags_idx on @extschema@.memories using gin (tags);
+    create index if not exists memories_metadata_idx on @extschema@.memories using gin (metadata jsonb_path_ops);
+    create index if not exists memories_time_idx on @extschema@.memories ((coalesce(occurred_at, created_at)));
+    create index if not exists memories_length_idx on @extschema@.memories (namespace) include (token_count, expires_at);
+    create index if not exists memories_pending_idx on @extschema@.memories (id) where embedding is null;
+    create index if not exists memories_expiry_idx on @extschema@.memories (expires_at) where expires_at is not null;
+    perform memory_index_model(memory_active_model());
+
+    create or replace trigger memory_derive
+    before insert or update of title, content, embedding, model on @extschema@.memories
+    for each row execute function @extschema@.memory_derive();
+    create or replace trigger memory_touch
+    before update of namespace, path, chunk_index, title, content, metadata, tags, entities, occurred_at, expires_at
+    on @extschema@.memories
+    for each row execute function @extschema@.memory_touch();
+end
+$$;
+comment on function @extschema@.memory_init() is
+    'Creates the store''s tables, or adopts those that are there: adds what is missing and changes no content';
+
+create function @extschema@.memory_add(
+    content text,
+    path text default null,
+    namespace text default null,
+    metadata jsonb default '{}',
+    occurred_at timestamptz default null,
+    title text default null,
+    tags text[] default '{}',
+    expires_at timestamptz default null
+)
+returns setof bigint
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+    wanted_namespace text := coalesce(namespace, memory_default_namespace());
+    wanted_path text := memory_path(path);
+    parts text[];
+    titles text[];
+    texts text[];
+    vectors text[];
+    first_index integer;
+begin
+    if content is null or content !~ '\S' then
+        raise exception 'content must not be empty'
+            using errcode = '22023', hint = 'A memory needs a text.';
+    end if;
+    select array_agg(s.chunk order by s.chunk_index),
+        array_agg(nullif(concat_ws(' > ', title, s.title), '') order by s.chunk_index)
+    into parts, titles
+    from memory_split(content, wanted_path) s;
+    if current_setting('summer_memory.embed') = 'sync' then
+        select array_agg(memory_whole_text(t.title, t.part) order by t.place)
+        into texts
+        from unnest(parts, titles) with ordinality t (part, title, place);
+        -- All at once, before any row is written.
+        vectors := memory_try_embed(texts)::text[];
+    end if;
+    if wanted_path is not null then
+        perform pg_advisory_xact_lock(hashtextextended(wanted_namespace || chr(10) || wanted_path, 0));
+        select coalesce(max(m.chunk_index) + 1, 0)
+        into first_index
+        from memories m
+        where m.namespace = wanted_namespace
+            and m.path = wanted_path;
+    else
+        first_index := 0;
+    end if;
+    return query
+    insert into memories as m (
+        namespace, path, chunk_index, title, content, metadata, tags, occurred_at, expires_at, embedding
+    )
+    select wanted_namespace, wanted_path, first_index + t.place::integer - 1, t.title, t.part,
+        coalesce(metadata, '{}'), coalesce(tags, '{}'),
+        coalesce(occurred_at, (memory_path_date(wanted_path) + time '12:00') at time zone 'UTC'), expires_at,
+        memory_vector(t.vector)
+    from unnest(parts, titles, vectors) with ordinality t (part, title, vector, place)
+    order by t.place
+    returning m.id;
+end
+$$;
+comment on function @extschema@.memory_add(text, text, text, jsonb, timestamptz, text, text[], timestamptz) is
+    'Stores a text, split into chunks if it is long; with a path it is appended to that document. Returns the ids';
+
+-- A cast by name would need pgvector's schema on the search path.
+create function @extschema@.memory_vector(value text)
+returns vector
+language plpgsql immutable strict parallel safe
+as $$
+begin
+    return value;
+end
+$$;
+comment on function @extschema@.memory_vector(text) is 'A vector from its text form, under any search path';
+
+create function @extschema@.memory_import(
+    path text,
+    content text,
+    namespace text default null,
+    metadata jsonb default '{}',
+    occurred_at timestamptz default null,
+    max_chars integer default null
+)
+returns table (added integer, updated integer, unchanged integer, removed integer)
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    in_namespace text := coalesce($3, memory_default_namespace());
+    in_path text := memory_path($1);
+    in_date date := memory_path_date(in_path);
+    in_occurred timestamptz := coalesce($5, (in_date + time '12:00') at time zone 'UTC');
+    in_metadata jsonb := coalesce($4, '{}');
+    in_tags text[] := '{}';
+    document jsonb;
+    new_titles text[];
+    new_contents text[];
+    new_hashes bytea[];
+    new_vectors text[];
+    texts text[];
+    places integer[];
+    old record;
+    old_ids bigint[] := '{}';
+    target bigint[];
+    same boolean[];
+    i integer;
+begin
+    if in_path is null or in_path = '' then
+        raise exception 'path must not be empty'
+            using errcode = '22023', hint = 'The path names the document, for example memory/2026-02-19.md.';
+    end if;
+    if $2 is null then
+        raise exception 'content must not be NULL'
+            using errcode = '22023', hint = 'An empty text removes the document''s memories.';
+    end if;
+
+    select array_agg(s.title order by s.chunk_index),
+        array_agg(s.chunk order by s.chunk_index),
+        array_agg(memory_content_hash(s.title, s.chunk) order by s.chunk_index),
+        (array_agg(s.document))[1]
+    into new_titles, new_contents, new_hashes, document
+    from memory_split($2, in_path, $6) s;
+    new_contents := coalesce(new_contents, '{}');
+    if document is not null then
+        if jsonb_typeof(document -> 'tags') = 'array' then
+            select coalesce(array_agg(distinct t.tag), '{}')
+            into in_tags
+            from jsonb_array_elements_text(document -> 'tags') t (tag)
+            where t.tag <> '';
+        end if;
+        in_metadata := document || in_metadata;
+    end if;
+    if in_date is not null then
+        in_metadata := jsonb_build_object('date', in_date::text) || in_metadata;
+    end if;
+
+    -- Texts that are new here are embedded first, while nothing is locked.
+    if current_setting('summer_memory.embed') = 'sync' and cardinality(new_contents) > 0 then
+        select array_agg(memory_whole_text(n.title, n.content) order by n.place), array_agg(n.place::integer order by n.place)
+        into texts, places
+        from unnest(new_titles, new_contents, new_hashes) with ordinality n (title, content, hash, place)
+        where not exists (
+            select from memories m
+            where m.namespace = in_namespace
+                and m.path = in_path
+                and m.content_hash = n.hash
+        );
+        if texts is not null then
+            new_vectors := array_fill(null::text, array[cardinality(new_contents)]);
+            texts := memory_try_embed(texts)::text[];
+            for i in 1..cardinality(places) loop
+                new_vectors[places[i]] := texts[i];
+            end loop;
+        end if;
+    end if;
+
+    perform pg_advisory_xact_lock(hashtextextended(in_namespace || chr(10) || in_path, 0));
+
+    -- Which old row each new chunk is: the same text first, then the same heading, in order.
+    target := array_fill(null::bigint, array[greatest(cardinality(new_contents), 1)]);
+    same := array_fill(false, array[greatest(cardinality(new_contents), 1)]);
+    for old in
+        select m.id, m.content_hash
+        from memories m
+        where m.namespace = in_namespace
+            and m.path = in_path
+        order by m.chunk_index, m.id
+    loop
+        old_ids := old_ids || old.id;
+        for i in 1..cardinality(new_contents) loop
+            if target[i] is null and new_hashes[i] = old.content_hash then
+                target[i] := old.id;
+                same[i] := true;
+                exit;
+            end if;
+        end loop;
+    end loop;
+    for old in
+        select m.id, m.title
+        from memories m
+        where m.namespace = in_namespace
+            and m.path = in_path
+            and not m.id = any (array_remove(target, null))
+        order by m.chunk_index, m.id
+    loop
+        for i in 1..cardinality(new_contents) loop
+            if target[i] is null and new_titles[i] is not distinct from old.title then
+                target[i] := old.id;
+                exit;
+            end if;
+        end loop;
+    end loop;
+
+    delete from memories m
+    where m.namespace = in_namespace
+        and m.path = in_path
+        and not m.id = any (array_remove(target, null));
+    get diagnostics removed = row_count;
+
+    -- Out of the way first: places may be exchanged.
+    update memories m
+    set chunk_index = -1 - m.chunk_index
+    from unnest(target) with ordinality t (id, place)
+    where m.id = t.id
+        and m.chunk_index <> t.place - 1;
+
+    -- The same text: place and properties only.
+    update memories m
+    set chunk_index = t.place - 1,
+        metadata = in_metadata,
+        tags = in_tags,
+        occurred_at = in_occurred
+    from unnest(target, same) with ordinality t (id, same, place)
+    where m.id = t.id
+        and t.same
+        and (m.chunk_index, m.metadata, m.tags, m.occurred_at)
+            is distinct from (t.place::integer - 1, in_metadata, in_tags, in_occurred);
+    select count(*) filter (where t.same), count(*) filter (where t.id is not null and not t.same)
+    into unchanged, updated
+    from unnest(target, same) t (id, same);
+
+    update memories m
+    set chunk_index = t.place - 1,
+        title = t.title,
+        content = t.content,
+        metadata = in_metadata,
+        tags = in_tags,
+        occurred_at = in_occurred,
+        embedding = memory_vector(t.vector)
+    from unnest(target, same, new_titles, new_contents, new_vectors) with ordinality
+        t (id, same, title, content, vector, place)
+    where m.id = t.id
+        and not t.same;
+
+    insert into memories (namespace, path, chunk_index, title, content, metadata, tags, occurred_at, embedding)
+    select in_namespace, in_path, t.place - 1, t.title, t.content, in_metadata, in_tags, in_occurred,
+        memory_vector(t.vector)
+    from unnest(target, new_titles, new_contents, new_vectors) with ordinality t (id, title, content, vector, place)
+    where t.id is null
+        and t.content is not null
+    order by t.place;
+    get diagnostics added = row_count;
+    return next;
+end
+$$;
+comment on function @extschema@.memory_import(text, text, text, jsonb, timestamptz, integer) is
+    'Imports one Markdown or text file: idempotent by content, embeds only changed chunks, keeps the ids of unchanged ones';
+
+create function @extschema@.memory_import(
+    path text,
+    content bytea,
+    namespace text default null,
+    metadata jsonb default '{}',
+    occurred_at timestamptz default null,
+    max_chars integer default null
+)
+returns table (added integer, updated integer, unchanged integer, removed integer)
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    decoded text;
+begin
+    begin
+        decoded := convert_from($2, 'UTF8');
+    exception
+        when character_not_in_repertoire or untranslatable_character then
+            raise exception 'file "%" is not valid UTF-8', left($1, 200)
+                using errcode = '22021',
+                      detail = sqlerrm,
+                      hint = 'Convert the file to UTF-8 first, for example with iconv.';
+    end;
+    return query
+    select i.added, i.updated, i.unchanged, i.removed
+    from memory_import($1, decoded, $3, $4, $5, $6) i;
+end
+$$;
+comment on function @extschema@.memory_import(text, bytea, text, jsonb, timestamptz, integer) is
+    'Imports the bytes of one file; an error with SQLSTATE 22021 if they are not UTF-8';
+
+create function @extschema@.memory_forget(
+    ids bigint[] default null,
+    path text default null,
+    namespace text default null,
+    filter jsonb default null
+)
+returns bigint
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    forgotten bigint;
+begin
+    if $1 is null and $2 is null and $4 is null then
+        raise exception 'memory_forget needs ids, a path or a filter'
+            using errcode = '22023',
+                  hint = 'To forget a whole namespace: delete from memories where namespace = ''…''.';
+    end if;
+    delete from memories m
+    where ($1 is null or m.id = any ($1))
+        and ($2 is null or m.path = memory_path($2))
+        and (case
+                when $3 = '*' or ($3 is null and $1 is not null) then true
+                else m.namespace = coalesce($3, memory_default_namespace())
+            end)
+        and ($4 is null or m.metadata @> $4);
+    get diagnostics forgotten = row_count;
+    return forgotten;
+end
+$$;
+comment on function @extschema@.memory_forget(bigint[], text, text, jsonb) is
+    'Deletes memories by ids, path or metadata; all that are given must hold. Returns how many';
+
+create function @extschema@.memory_forget(id bigint)
+returns bigint
+language plpgsql volatile strict parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+    return memory_forget(array[$1]);
+end
+$$;
+comment on function @extschema@.memory_forget(bigint) is 'Deletes one memory. Returns 1, or 0 if it was not there';
+
+create function @extschema@.memory_prune(existing_paths text[], namespace text default null, path_prefix text default null)
+returns bigint
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    pruned bigint;
+    kept text[];
+begin
+    if $1 is null then
+        raise exception 'existing_paths must not be NULL'
+            using errcode = '22023', hint = 'Pass the paths that still exist; an empty array removes all documents.';
+    end if;
+    select array_agg(memory_path(p.path)) into kept from unnest($1) p (path);
+    delete from memories m
+    where m.path is not null
+        and m.namespace = coalesce($2, memory_default_namespace())
+        and ($3 is null or starts_with(m.path, $3))
+        and not exists (select from unnest(kept) k (path) where k.path = m.path);
+    get diagnostics pruned = row_count;
+    return pruned;
+end
+$$;
+comment on function @extschema@.memory_prune(text[], text, text) is
+    'Deletes the memories of documents that no longer exist, given those that do. Rows without a path stay. Returns how many';
+
+create function @extschema@.memory_use_model(name text)
+returns bigint
+language plpgsql volatile strict parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+    dims integer := memory_check_model(name);
+    stale bigint;
+begin
+    perform memory_index_model(name);
+    insert into memory_options as o (name, value)
+    values ('model', name)
+    on conflict on constraint memory_options_pkey do update
+    set value = excluded.value;
+    select count(*)
+    into stale
+    from memories m
+    where m.model is distinct from name;
+    update memories m set embed_error = null where m.embed_error is not null;
+    if stale > 0 then
+        raise notice 'model is now "%" with % dimensions; % memories are embedded again by the background worker, or at once by memory_backfill()',
+            name, dims, stale;
+        perform memory_announce_pending();
+    end if;
+    return stale;
+end
+$$;
+comment on function @extschema@.memory_use_model(text) is
+    'Changes the model of the store. Vectors of the old model are no longer compared; returns how many memories need a new one';

@@ -1,0 +1,40 @@
+//! summer_memory: long-term memory for AI assistants inside PostgreSQL.
+//!
+//! The stages, each a module here, an SQL file, a crate where there is thinking to do, and a test:
+//! chunk → segment → embed → store → bm25 → search → maintain. `pg` is the boundary to PostgreSQL and the
+//! only place with `unsafe`.
+
+use pgrx::prelude::*;
+
+mod bm25;
+mod chunk;
+mod embed;
+mod error;
+mod maintain;
+mod pg;
+mod search;
+mod segment;
+mod settings;
+mod store;
+
+::pgrx::pg_module_magic!(name, version);
+
+extension_sql_file!("../sql/10_chunk.sql", name = "chunk");
+extension_sql_file!("../sql/20_segment.sql", name = "segment", requires = ["chunk"]);
+extension_sql_file!("../sql/30_embed.sql", name = "embed", requires = ["segment"]);
+extension_sql_file!("../sql/40_store.sql", name = "store", requires = ["embed"]);
+extension_sql_file!("../sql/50_search.sql", name = "search", requires = ["store"]);
+extension_sql_file!("../sql/90_maintain.sql", name = "maintain", requires = ["search"]);
+extension_sql_file!("../sql/99_init.sql", name = "init", requires = ["maintain"], finalize);
+
+#[pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    let preloading = pg::catalog::preloading();
+    pg::worker::silence_runtime();
+    settings::define(preloading);
+    if preloading {
+        pg::words::preload();
+        pg::queue::reserve();
+        pg::worker::register();
+    }
+}

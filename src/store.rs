@@ -1,0 +1,190 @@
+//! The store's tables as Rust sees them: their schema, their options, and the words of a row.
+//!
+//! The tables themselves are made by `memory_init()` in `sql/40_store.sql`.
+
+use std::cell::RefCell;
+
+use pgrx::prelude::*;
+use pgrx::spi::{OwnedPreparedStatement, SpiClient};
+use pgrx::{pg_sys, PgOid};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Failure, OrRaise};
+use crate::pg::tsvector::{self, TsVector};
+use crate::pg::catalog;
+
+/// Where the extension lives, looked up for each call because a session outlives an extension.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    pub oid: pg_sys::Oid,
+    /// Quoted for SQL.
+    pub name: String,
+    /// pgvector's schema, quoted.
+    pub vector: String,
+}
+
+/// The schemas of summer_memory and pgvector.
+pub fn schema() -> Result<Schema, Failure> {
+    let find = |name: &'static std::ffi::CStr| {
+        let oid = catalog::extension_schema_oid(name)?;
+        Some((oid, catalog::quoted_schema(oid)?))
+    };
+    let missing = |name: &str| {
+        Failure::state(format!("extension \"{name}\" is not installed in this database"))
+            .hint("Run: create extension summer_memory cascade")
+    };
+    let (oid, name) = find(c"summer_memory").ok_or_else(|| missing("summer_memory"))?;
+    let (_, vector) = find(c"vector").ok_or_else(|| missing("vector"))?;
+    Ok(Schema { oid, name, vector })
+}
+
+/// Oid of table `memories`.
+pub fn memories_oid(schema: &Schema) -> Result<pg_sys::Oid, Failure> {
+    catalog::relation_oid(c"memories", schema.oid).ok_or_else(|| {
+        Failure::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("table {}.memories does not exist", schema.name))
+            .hint(format!("Run: select {}.memory_init()", schema.name))
+    })
+}
+
+thread_local! {
+    static STATEMENTS: RefCell<Vec<(String, OwnedPreparedStatement)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Most statements a session keeps prepared.
+const PREPARED: usize = 32;
+
+/// Runs a query whose plan is kept for the session, and gives each row to `each`.
+pub fn query<R>(
+    client: &SpiClient<'_>,
+    sql: &str,
+    types: &[PgOid],
+    arguments: &[pgrx::datum::DatumWithOid<'_>],
+    mut each: impl FnMut(&pgrx::spi::SpiHeapTupleData<'_>) -> Result<R, pgrx::spi::Error>,
+) -> Result<Vec<R>, Failure> {
+    let known = STATEMENTS.with(|list| list.borrow().iter().any(|(text, _)| text == sql));
+    if !known {
+        let statement = client.prepare(sql, types)?.keep();
+        STATEMENTS.with(|list| {
+            let mut list = list.borrow_mut();
+            if list.len() >= PREPARED {
+                list.remove(0);
+            }
+            list.push((sql.to_owned(), statement));
+        });
+    }
+    let taken = STATEMENTS.with(|list| {
+        let mut list = list.borrow_mut();
+        list.iter().position(|(text, _)| text == sql).map(|place| list.remove(place))
+    });
+    let Some((text, statement)) = taken else { return Err(Failure::internal("prepared statement is gone")) };
+    // While it runs the statement is out of the list: a search inside a search prepares its own.
+    let table = client.select(&statement, None, arguments)?;
+    let mut rows = Vec::with_capacity(table.len());
+    for row in table {
+        rows.push(each(&row)?);
+    }
+    STATEMENTS.with(|list| list.borrow_mut().push((text, statement)));
+    Ok(rows)
+}
+
+/// A value of table `memory_options`; `None` if unset or the table is not there.
+pub fn option(name: &str) -> Option<String> {
+    let schema = schema().ok()?;
+    catalog::relation_oid(c"memory_options", schema.oid)?;
+    let sql = format!("select value from {}.memory_options where name = $1", schema.name);
+    Spi::connect(|client| {
+        query(client, &sql, &[PgOid::from(pg_sys::TEXTOID)], &[name.into()], |row| row[1].value::<String>())
+    })
+    .ok()
+    .and_then(|rows| rows.into_iter().next().flatten())
+}
+
+/// Title and content as one text, the way they are embedded and indexed.
+pub fn whole_text(title: Option<&str>, content: &str) -> String {
+    memory_chunk::embedded_text(title, content).into_owned()
+}
+
+#[pg_extern(sql = false)]
+fn memory_whole_text(title: Option<&str>, content: Option<&str>) -> String {
+    whole_text(title, content.unwrap_or(""))
+}
+
+#[pg_extern(sql = false)]
+fn memory_content_hash(title: Option<&str>, content: Option<&str>) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    hash.update(title.unwrap_or("").as_bytes());
+    hash.update([0]);
+    hash.update(content.unwrap_or("").as_bytes());
+    hash.finalize().to_vec()
+}
+
+thread_local! {
+    /// The last text indexed here and its number of words: both generated columns of a row need it.
+    static LAST_COUNT: RefCell<(String, u32)> = const { RefCell::new((String::new(), 0)) };
+}
+
+/// Texts above this size are indexed in pieces when they do not fit into one tsvector.
+const PIECE: usize = 128 * 1024;
+
+/// The words of a row. A text with more words than a tsvector can hold keeps as many as fit, without positions.
+fn index_text(text: &str) -> Result<TsVector, Failure> {
+    let schema = schema()?;
+    let configuration = tsvector::configuration_oid(c"jieba", schema.oid)
+        .ok_or_else(|| Failure::missing("text search configuration \"jieba\" does not exist"))?;
+    if text.len() <= PIECE {
+        return tsvector::to_tsvector(configuration, text).ok_or_else(|| Failure::internal("to_tsvector gave NULL"));
+    }
+    let whole = PgTryBuilder::new(|| tsvector::to_tsvector(configuration, text))
+        .catch_when(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, |_| None)
+        .execute();
+    if let Some(vector) = whole {
+        return Ok(vector);
+    }
+    let mut sum: Option<TsVector> = None;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let mut end = PIECE.min(rest.len());
+        while !rest.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (piece, tail) = rest.split_at(end);
+        rest = tail;
+        let Some(words) = tsvector::to_tsvector(configuration, piece).and_then(tsvector::strip) else { continue };
+        let joined = match sum {
+            None => Some(words),
+            Some(before) => PgTryBuilder::new(std::panic::AssertUnwindSafe(|| tsvector::concat(before, words)))
+                .catch_when(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, |_| None)
+                .execute(),
+        };
+        match joined {
+            Some(vector) => sum = Some(vector),
+            None => {
+                notice!("the text has more different words than one row can index; those of its end are left out");
+                break;
+            }
+        }
+    }
+    sum.ok_or_else(|| Failure::internal("a text gave no words"))
+}
+
+#[pg_extern(sql = false)]
+fn memory_tsvector(title: Option<&str>, content: Option<&str>) -> TsVector {
+    let text = whole_text(title, content.unwrap_or(""));
+    let vector = index_text(&text).or_raise();
+    LAST_COUNT.with(|last| *last.borrow_mut() = (text, vector.total()));
+    vector
+}
+
+#[pg_extern(sql = false)]
+fn memory_token_count(title: Option<&str>, content: Option<&str>) -> i32 {
+    let text = whole_text(title, content.unwrap_or(""));
+    let known = LAST_COUNT.with(|last| {
+        let last = last.borrow();
+        (last.0 == text).then_some(last.1)
+    });
+    let count = match known {
+        Some(count) => count,
+        None => index_text(&text).or_raise().total(),
+    };
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
