@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
 # Builds the extension and installs it, with the model and ONNX Runtime, into the PostgreSQL of PG_CONFIG
 # (by default the one under the checkout). Files of a running server are replaced, never written over.
+# --files-only leaves the extension itself alone.
 . "$(dirname "$0")/env.sh"
 
 [ -x "$PG_CONFIG" ] || command -v "$PG_CONFIG" >/dev/null 2>&1 || die "no pg_config at $PG_CONFIG" "run: make setup"
 [ -f "$model_folder/manifest.json" ] || die "the default model is missing" "run: make setup"
 
-say "Building the extension (the first time takes several minutes)"
-mkdir -p build
-cargo pgrx package --pg-config "$PG_CONFIG" --out-dir build/package --no-default-features \
-    --features "pg$PG_MAJOR" >build/install.log 2>&1 || {
-    tail -n 60 build/install.log >&2
-    die "the build failed" "the whole log is build/install.log"
-}
-# `install` puts a new file in place of an old one, so a running server keeps the one it has loaded.
-find build/package -type f | while read -r file; do
-    target=/${file#build/package/}
-    cmp -s "$file" "$target" || install -D -m 755 "$file" "$target"
-done
+if [ "${1:-}" != --files-only ]; then
+    say "Building the extension (the first time takes several minutes)"
+    mkdir -p build
+    rm -rf build/package
+    cargo pgrx package --pg-config "$PG_CONFIG" --out-dir build/package --no-default-features \
+        --features "pg$PG_MAJOR" >build/install.log 2>&1 || {
+        tail -n 60 build/install.log >&2
+        die "the build failed" "the whole log is build/install.log"
+    }
+    # `install` puts a new file in place of an old one, so a running server keeps the one it has loaded.
+    find build/package -type f | while read -r file; do
+        target=/${file#build/package/}
+        mode=644
+        [ "${file##*.}" != so ] || mode=755
+        cmp -s "$file" "$target" || install -D -m "$mode" "$file" "$target"
+    done
+fi
 
 share=$("$PG_CONFIG" --sharedir)/extension/summer_memory
 library=$("$PG_CONFIG" --pkglibdir)

@@ -54,7 +54,9 @@ pub fn read_question(schema: &store::Schema, text: &str) -> Result<Question, Fai
         .ok_or_else(|| Failure::missing("text search configuration \"jieba\" does not exist"))?;
     let vector = tsvector::to_tsvector(configuration, text);
     let mut words: Vec<String> = vector
-        .map(|vector| vector.lexemes().map(|(lexeme, _)| String::from_utf8_lossy(lexeme).into_owned()).collect())
+        .map(|vector| {
+            vector.lexemes().map(|(lexeme, _)| String::from_utf8_lossy(lexeme).into_owned()).collect()
+        })
         .unwrap_or_default();
     words.sort_unstable();
     let folded = memory_segment::fold(text.trim()).into_owned();
@@ -147,7 +149,12 @@ pub fn search(
         Question::Nothing => Vec::new(),
     };
     if words.is_empty() {
-        return Ok(Bm25Result { hits: Vec::new(), candidates: 0, stats: Stats::default(), terms: Vec::new() });
+        return Ok(Bm25Result {
+            hits: Vec::new(),
+            candidates: 0,
+            stats: Stats::default(),
+            terms: Vec::new(),
+        });
     }
     let mut accumulator = Accumulator::new(words.len());
     let mut accepted: std::collections::HashMap<i64, Option<String>> = std::collections::HashMap::new();

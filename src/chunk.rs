@@ -12,10 +12,12 @@ const SPARE_TOKENS: usize = 8;
 
 /// Splits with the store's model as the measure; without a model by a cautious estimate.
 fn with_options<R>(max_chars: Option<i32>, body: impl FnOnce(&Options) -> R) -> R {
-    let max_chars = usize::try_from(max_chars.unwrap_or_else(|| settings::CHUNK_CHARS.get())).unwrap_or(800).max(1);
+    let max_chars =
+        usize::try_from(max_chars.unwrap_or_else(|| settings::CHUNK_CHARS.get())).unwrap_or(800).max(1);
     let model = embed::active_model().unwrap_or_else(|| embed::DEFAULT_MODEL.to_owned());
     let max_tokens = embed::window_tokens(&model).unwrap_or(512).saturating_sub(SPARE_TOKENS).max(16);
-    let measures = settings::EMBED.get() != settings::EmbedMode::Off && embed::count_tokens(&model, "。").is_some();
+    let measures =
+        settings::EMBED.get() != settings::EmbedMode::Off && embed::count_tokens(&model, "。").is_some();
     // A text of few characters fits whatever the tokenizer makes of it: no need to ask.
     let count = |text: &str| {
         if text.len() * 2 < max_tokens {
@@ -23,8 +25,7 @@ fn with_options<R>(max_chars: Option<i32>, body: impl FnOnce(&Options) -> R) -> 
         }
         embed::count_tokens(&model, text).unwrap_or(text.chars().count())
     };
-    let options =
-        Options { max_chars, max_tokens, count_tokens: if measures { Some(&count) } else { None } };
+    let options = Options { max_chars, max_tokens, count_tokens: if measures { Some(&count) } else { None } };
     body(&options)
 }
 
@@ -48,12 +49,7 @@ fn memory_split(
     max_chars: Option<i32>,
 ) -> TableIterator<
     'static,
-    (
-        name!(chunk_index, i32),
-        name!(title, Option<String>),
-        name!(content, String),
-        name!(document, JsonB),
-    ),
+    (name!(chunk_index, i32), name!(title, Option<String>), name!(content, String), name!(document, JsonB)),
 > {
     let (chunks, properties): (Vec<Chunk>, serde_json::Value) = with_options(max_chars, |options| {
         if is_markdown(path) {

@@ -74,8 +74,9 @@ pub fn model_folder(name: &str) -> Result<PathBuf, Failure> {
             return Ok(folder);
         }
     }
-    Err(Failure::missing(format!("model \"{name}\" does not exist"))
-        .hint("View memory_models lists the models; put a folder with the model into summer_memory.model_dir."))
+    Err(Failure::missing(format!("model \"{name}\" does not exist")).hint(
+        "View memory_models lists the models; put a folder with the model into summer_memory.model_dir.",
+    ))
 }
 
 fn runtime_library() -> PathBuf {
@@ -113,17 +114,17 @@ fn describe_failure(kind: FailureKind, message: String) -> EmbedFailure {
             PgSqlErrorCode::ERRCODE_UNDEFINED_FILE,
             "Put the model's files back, or choose another model with memory_use_model().",
         ),
-        FailureKind::Corrupt => {
-            (PgSqlErrorCode::ERRCODE_DATA_CORRUPTED, "Install the model's files again, they are not what they should be.")
-        }
+        FailureKind::Corrupt => (
+            PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
+            "Install the model's files again, they are not what they should be.",
+        ),
         FailureKind::Unsupported => (
             PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
             "See docs/reference.md for what a model folder may contain.",
         ),
-        FailureKind::NotFinite => (
-            PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            "The text is kept and found by its words.",
-        ),
+        FailureKind::NotFinite => {
+            (PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, "The text is kept and found by its words.")
+        }
         FailureKind::Cancelled => (PgSqlErrorCode::ERRCODE_QUERY_CANCELED, "The request was given up."),
         FailureKind::Runtime | FailureKind::Unknown => {
             (PgSqlErrorCode::ERRCODE_SYSTEM_ERROR, "Look into the server log.")
@@ -199,7 +200,9 @@ fn with_model<R>(name: &str, body: impl FnOnce(&Model) -> R) -> Result<R, Answer
 
 /// Loads the default model, so that the first request does not wait; a failure is reported with each request.
 pub fn warm_up() {
-    match with_model(DEFAULT_MODEL, |model| model.embed("warm up", Kind::Query, &Limits { max_windows: 1 }, &mut || true).is_ok()) {
+    match with_model(DEFAULT_MODEL, |model| {
+        model.embed("warm up", Kind::Query, &Limits { max_windows: 1 }, &mut || true).is_ok()
+    }) {
         Ok(true) => log!("summer_memory: model \"{DEFAULT_MODEL}\" is loaded"),
         Ok(false) => warning!("summer_memory: model \"{DEFAULT_MODEL}\" does not answer"),
         Err(Answer::Failed { message, .. }) => warning!("summer_memory: {message}"),
@@ -249,7 +252,9 @@ fn accept(answer: Answer) -> Result<Option<Vec<f32>>, EmbedFailure> {
             if windows < windows_total {
                 Failure::new(
                     PgSqlErrorCode::ERRCODE_WARNING,
-                    format!("embedding covers {windows} of {windows_total} windows of the text, spread evenly"),
+                    format!(
+                        "embedding covers {windows} of {windows_total} windows of the text, spread evenly"
+                    ),
                 )
                 .hint("Raise summer_memory.embed_max_windows to embed all of it, or split the text.")
                 .warn();

@@ -16,6 +16,8 @@ mod search;
 mod segment;
 mod settings;
 mod store;
+#[cfg(any(test, feature = "pg_test"))]
+mod tests;
 
 ::pgrx::pg_module_magic!(name, version);
 
@@ -36,5 +38,15 @@ pub extern "C-unwind" fn _PG_init() {
         pg::words::preload();
         pg::queue::reserve();
         pg::worker::register();
+    }
+}
+
+/// Set-up of the tests that run inside PostgreSQL.
+#[cfg(test)]
+pub mod pg_test {
+    pub fn setup(_options: Vec<&str>) {}
+
+    pub fn postgresql_conf_options() -> Vec<&'static str> {
+        vec!["shared_preload_libraries = 'summer_memory'"]
     }
 }

@@ -162,5 +162,7 @@ fn memory_announce_pending() {
         return;
     }
     let database = catalog::current_database();
-    pgrx::register_xact_callback(pgrx::PgXactCallbackEvent::Commit, move || queue::announce_pending(database));
+    pgrx::register_xact_callback(pgrx::PgXactCallbackEvent::Commit, move || {
+        queue::announce_pending(database)
+    });
 }

@@ -135,7 +135,11 @@ impl Scope {
     }
 
     /// Types and values of `$1` to `$8`.
-    pub fn arguments<'a>(&self, first_type: PgOid, first: DatumWithOid<'a>) -> (Vec<PgOid>, Vec<DatumWithOid<'a>>) {
+    pub fn arguments<'a>(
+        &self,
+        first_type: PgOid,
+        first: DatumWithOid<'a>,
+    ) -> (Vec<PgOid>, Vec<DatumWithOid<'a>>) {
         let types = vec![
             first_type,
             PgOid::from(pg_sys::TEXTOID),
@@ -208,7 +212,10 @@ impl Search {
     ) -> Result<Self, Failure> {
         let k = k.unwrap_or(10);
         let k = usize::try_from(k)
-            .map_err(|_| Failure::argument(format!("k must not be negative, not {k}")).hint("k is the number of rows to return."))?
+            .map_err(|_| {
+                Failure::argument(format!("k must not be negative, not {k}"))
+                    .hint("k is the number of rows to return.")
+            })?
             .min(MAX_K);
         let namespace = match namespace {
             Some("*") => None,
@@ -217,15 +224,25 @@ impl Search {
         };
         if let Some(json) = &filter {
             if !json.0.is_object() {
-                return Err(Failure::argument("filter must be a JSON object")
-                    .hint("It selects rows whose metadata contains it, for example '{\"source\": \"diary\"}'."));
+                return Err(Failure::argument("filter must be a JSON object").hint(
+                    "It selects rows whose metadata contains it, for example '{\"source\": \"diary\"}'.",
+                ));
             }
         }
-        let paths = path_prefix.filter(|prefix| !prefix.is_empty()).map(|prefix| (prefix.to_owned(), after_prefix(prefix)));
+        let paths = path_prefix
+            .filter(|prefix| !prefix.is_empty())
+            .map(|prefix| (prefix.to_owned(), after_prefix(prefix)));
         Ok(Self {
             text: text.to_owned(),
             k,
-            scope: Scope { namespace, metadata: filter, since, until, paths, tags: tags.filter(|tags| !tags.is_empty()) },
+            scope: Scope {
+                namespace,
+                metadata: filter,
+                since,
+                until,
+                paths,
+                tags: tags.filter(|tags| !tags.is_empty()),
+            },
             mode: Mode::parse(mode.unwrap_or("hybrid"))?,
             collapse: collapse.unwrap_or(true),
             fusion: parse_fusion(fusion.unwrap_or("rrf"))?,
@@ -241,7 +258,13 @@ pub enum VectorPlan {
 }
 
 /// SQL of the vector arm; `$1` is the query vector, `$9` the number of rows.
-pub fn vector_sql(schema: &store::Schema, scope: &Scope, model: &str, dims: usize, plan: VectorPlan) -> String {
+pub fn vector_sql(
+    schema: &store::Schema,
+    scope: &Scope,
+    model: &str,
+    dims: usize,
+    plan: VectorPlan,
+) -> String {
     let literal = pgrx::spi::quote_literal(model);
     let distance = match plan {
         VectorPlan::Exact => format!("m.embedding operator({0}.<=>) $1", schema.vector),
@@ -255,7 +278,9 @@ pub fn vector_sql(schema: &store::Schema, scope: &Scope, model: &str, dims: usiz
         }
     };
     let shape = match plan {
-        VectorPlan::Exact => format!(" and {}.vector_dims(m.embedding) operator(pg_catalog.=) {dims}", schema.vector),
+        VectorPlan::Exact => {
+            format!(" and {}.vector_dims(m.embedding) operator(pg_catalog.=) {dims}", schema.vector)
+        }
         VectorPlan::Hnsw => String::new(),
     };
     format!(
@@ -282,11 +307,14 @@ fn run_vector_plan(
     limit: usize,
     plan: VectorPlan,
 ) -> Result<Vec<Arm>, Failure> {
-    let vector_type = crate::pg::vector::type_oid().ok_or_else(|| Failure::missing("type vector does not exist"))?;
+    let vector_type =
+        crate::pg::vector::type_oid().ok_or_else(|| Failure::missing("type vector does not exist"))?;
     let sql = vector_sql(schema, scope, model, query.len(), plan);
     // SAFETY of the value: made by IntoDatum of the very type it is declared as.
-    let (mut types, mut arguments) =
-        scope.arguments(PgOid::from(vector_type), crate::pg::vector::argument(Vector(query.to_vec()), vector_type));
+    let (mut types, mut arguments) = scope.arguments(
+        PgOid::from(vector_type),
+        crate::pg::vector::argument(Vector(query.to_vec()), vector_type),
+    );
     types.push(PgOid::from(pg_sys::INT8OID));
     arguments.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
     let mut hits = store::query(client, &sql, &types, &arguments, |row| {
@@ -413,12 +441,15 @@ fn carry_out(client: &SpiClient<'_>, schema: &store::Schema, search: &Search) ->
         let start = Instant::now();
         match embed::embed_one(&outcome.model, &search.text, Kind::Query) {
             Ok(vector) => query_vector = vector,
-            Err(error) => outcome.degraded = Some(format!("no vector for the query: {}", Failure::from(error).message)),
+            Err(error) => {
+                outcome.degraded = Some(format!("no vector for the query: {}", Failure::from(error).message))
+            }
         }
         outcome.times.embed = milliseconds(start);
     }
     let with_bm25 = search.mode != Mode::Vector || outcome.degraded.is_some();
-    let question = if with_bm25 { bm25::read_question(schema, &search.text)? } else { bm25::Question::Nothing };
+    let question =
+        if with_bm25 { bm25::read_question(schema, &search.text)? } else { bm25::Question::Nothing };
     let mut factor = 1usize;
     loop {
         let size = |rows: i32| usize::try_from(rows).unwrap_or(30).max(search.k).saturating_mul(factor);
@@ -572,8 +603,14 @@ fn result_rows(search: &Search) -> Result<Vec<ResultRow>, Failure> {
     Spi::connect(|client| {
         let mut outcome = carry_out(client, &schema, search)?;
         let few = outcome.vector.as_ref().is_some_and(|result| result.hits.len() < search.k.max(30));
-        if outcome.degraded.is_none() && few && has_rows_without_vector(client, &schema, &search.scope, &outcome.model)? {
-            warn_degraded(&format!("some memories have no vector of model \"{}\" and are found by words only", outcome.model));
+        if outcome.degraded.is_none()
+            && few
+            && has_rows_without_vector(client, &schema, &search.scope, &outcome.model)?
+        {
+            warn_degraded(&format!(
+                "some memories have no vector of model \"{}\" and are found by words only",
+                outcome.model
+            ));
         }
         if let Some(message) = &outcome.degraded {
             warn_degraded(message);
@@ -656,7 +693,12 @@ fn memory_search(
 }
 
 /// Why nothing was found, in one sentence.
-fn empty_because(client: &SpiClient<'_>, schema: &store::Schema, search: &Search, outcome: &Outcome) -> Result<Option<String>, Failure> {
+fn empty_because(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    search: &Search,
+    outcome: &Outcome,
+) -> Result<Option<String>, Failure> {
     if !outcome.rows.is_empty() {
         return Ok(None);
     }
@@ -667,11 +709,8 @@ fn empty_because(client: &SpiClient<'_>, schema: &store::Schema, search: &Search
         return Ok(Some("k is 0".to_owned()));
     }
     let all = Scope { namespace: search.scope.namespace.clone(), ..Scope::default() };
-    let sql = format!(
-        "select exists (select 1 from {0}.memories m where {1})",
-        schema.name,
-        all.visible_sql()
-    );
+    let sql =
+        format!("select exists (select 1 from {0}.memories m where {1})", schema.name, all.visible_sql());
     let (types, arguments) = all.arguments(PgOid::from(pg_sys::TEXTOID), "".into());
     let some = store::query(client, &sql, &types, &arguments, |row| row[1].value::<bool>())?;
     if !some.first().copied().flatten().unwrap_or(false) {

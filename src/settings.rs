@@ -80,7 +80,14 @@ pub fn define(preloading: bool) {
         GucContext::Userset,
         plain,
     );
-    let ints: [(&'static std::ffi::CStr, &'static std::ffi::CStr, &'static GucSetting<i32>, i32, i32, GucFlags); 8] = [
+    let ints: [(
+        &'static std::ffi::CStr,
+        &'static std::ffi::CStr,
+        &'static GucSetting<i32>,
+        i32,
+        i32,
+        GucFlags,
+    ); 8] = [
         (
             c"summer_memory.embed_timeout",
             c"Longest wait for a place in the embedding queue, and then for each answer.",
@@ -97,9 +104,30 @@ pub fn define(preloading: bool) {
             100_000,
             plain,
         ),
-        (c"summer_memory.chunk_chars", c"Most characters of an imported chunk.", &CHUNK_CHARS, 50, 100_000, plain),
-        (c"summer_memory.vector_rows", c"Rows the vector arm contributes to a search.", &VECTOR_ROWS, 1, 10_000, plain),
-        (c"summer_memory.bm25_rows", c"Rows the BM25 arm contributes to a search.", &BM25_ROWS, 1, 10_000, plain),
+        (
+            c"summer_memory.chunk_chars",
+            c"Most characters of an imported chunk.",
+            &CHUNK_CHARS,
+            50,
+            100_000,
+            plain,
+        ),
+        (
+            c"summer_memory.vector_rows",
+            c"Rows the vector arm contributes to a search.",
+            &VECTOR_ROWS,
+            1,
+            10_000,
+            plain,
+        ),
+        (
+            c"summer_memory.bm25_rows",
+            c"Rows the BM25 arm contributes to a search.",
+            &BM25_ROWS,
+            1,
+            10_000,
+            plain,
+        ),
         (
             c"summer_memory.exact_rows",
             c"Up to this many matching rows are compared exactly instead of through the HNSW index.",
@@ -132,7 +160,13 @@ pub fn define(preloading: bool) {
         );
     }
     let floats: [(&'static std::ffi::CStr, &'static std::ffi::CStr, &'static GucSetting<f64>, f64, f64); 4] = [
-        (c"summer_memory.vector_weight", c"Weight of the vector arm in the fusion.", &VECTOR_WEIGHT, 0.0, 1e6),
+        (
+            c"summer_memory.vector_weight",
+            c"Weight of the vector arm in the fusion.",
+            &VECTOR_WEIGHT,
+            0.0,
+            1e6,
+        ),
         (c"summer_memory.bm25_weight", c"Weight of the BM25 arm in the fusion.", &BM25_WEIGHT, 0.0, 1e6),
         (c"summer_memory.bm25_k1", c"BM25 k1: how fast repeated words stop counting.", &BM25_K1, 0.0, 100.0),
         (c"summer_memory.bm25_b", c"BM25 b: how much long rows are discounted.", &BM25_B, 0.0, 1.0),

@@ -10,8 +10,8 @@ use pgrx::{pg_sys, PgOid};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Failure, OrRaise};
-use crate::pg::tsvector::{self, TsVector};
 use crate::pg::catalog;
+use crate::pg::tsvector::{self, TsVector};
 
 /// Where the extension lives, looked up for each call because a session outlives an extension.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,8 +41,11 @@ pub fn schema() -> Result<Schema, Failure> {
 /// Oid of table `memories`.
 pub fn memories_oid(schema: &Schema) -> Result<pg_sys::Oid, Failure> {
     catalog::relation_oid(c"memories", schema.oid).ok_or_else(|| {
-        Failure::new(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, format!("table {}.memories does not exist", schema.name))
-            .hint(format!("Run: select {}.memory_init()", schema.name))
+        Failure::new(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+            format!("table {}.memories does not exist", schema.name),
+        )
+        .hint(format!("Run: select {}.memory_init()", schema.name))
     })
 }
 
@@ -132,7 +135,8 @@ fn index_text(text: &str) -> Result<TsVector, Failure> {
     let configuration = tsvector::configuration_oid(c"jieba", schema.oid)
         .ok_or_else(|| Failure::missing("text search configuration \"jieba\" does not exist"))?;
     if text.len() <= PIECE {
-        return tsvector::to_tsvector(configuration, text).ok_or_else(|| Failure::internal("to_tsvector gave NULL"));
+        return tsvector::to_tsvector(configuration, text)
+            .ok_or_else(|| Failure::internal("to_tsvector gave NULL"));
     }
     let whole = PgTryBuilder::new(|| tsvector::to_tsvector(configuration, text))
         .catch_when(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, |_| None)
@@ -149,17 +153,23 @@ fn index_text(text: &str) -> Result<TsVector, Failure> {
         }
         let (piece, tail) = rest.split_at(end);
         rest = tail;
-        let Some(words) = tsvector::to_tsvector(configuration, piece).and_then(tsvector::strip) else { continue };
+        let Some(words) = tsvector::to_tsvector(configuration, piece).and_then(tsvector::strip) else {
+            continue;
+        };
         let joined = match sum {
             None => Some(words),
-            Some(before) => PgTryBuilder::new(std::panic::AssertUnwindSafe(|| tsvector::concat(before, words)))
-                .catch_when(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, |_| None)
-                .execute(),
+            Some(before) => {
+                PgTryBuilder::new(std::panic::AssertUnwindSafe(|| tsvector::concat(before, words)))
+                    .catch_when(PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED, |_| None)
+                    .execute()
+            }
         };
         match joined {
             Some(vector) => sum = Some(vector),
             None => {
-                notice!("the text has more different words than one row can index; those of its end are left out");
+                notice!(
+                    "the text has more different words than one row can index; those of its end are left out"
+                );
                 break;
             }
         }

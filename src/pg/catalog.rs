@@ -22,8 +22,14 @@ pub fn extension_schema_oid(name: &CStr) -> Option<pg_sys::Oid> {
             pg_sys::Oid::from(pg_sys::F_NAMEEQ),
             pg_sys::Datum::from(name.as_ptr()),
         );
-        let scan =
-            pg_sys::systable_beginscan(relation, pg_sys::Oid::from(pg_sys::ExtensionNameIndexId), true, std::ptr::null_mut(), 1, &mut key);
+        let scan = pg_sys::systable_beginscan(
+            relation,
+            pg_sys::Oid::from(pg_sys::ExtensionNameIndexId),
+            true,
+            std::ptr::null_mut(),
+            1,
+            &mut key,
+        );
         let tuple = pg_sys::systable_getnext(scan);
         let found = if tuple.is_null() {
             None

@@ -207,9 +207,7 @@ fn header() -> Option<&'static Header> {
 fn slot(index: u32) -> *mut Slot {
     let base = HEADER.load(Ordering::Acquire).cast::<u8>();
     // SAFETY: callers pass an index below `slots`; the memory behind the header holds that many.
-    unsafe {
-        base.add(std::mem::size_of::<Header>().next_multiple_of(64)).cast::<Slot>().add(index as usize)
-    }
+    unsafe { base.add(std::mem::size_of::<Header>().next_multiple_of(64)).cast::<Slot>().add(index as usize) }
 }
 
 /// Runs `body` with the lock; `body` must not raise.
@@ -234,7 +232,9 @@ pub fn available() -> bool {
 
 /// Model processes that are up.
 pub fn workers_up() -> usize {
-    header().map_or(0, |header| header.workers.iter().filter(|cell| cell.pid.load(Ordering::Relaxed) != 0).count())
+    header().map_or(0, |header| {
+        header.workers.iter().filter(|cell| cell.pid.load(Ordering::Relaxed) != 0).count()
+    })
 }
 
 /// Model runs since the server started: one a window.
@@ -488,7 +488,8 @@ unsafe fn read_answer(entry: *mut Slot) -> Answer {
         0 if (*entry).operation == Operation::Count as u8 => Answer::Tokens((*entry).windows),
         0 => {
             let dims = ((*entry).dims as usize).min(MAX_DIMS);
-            let values = std::slice::from_raw_parts(std::ptr::addr_of!((*entry).values).cast::<f32>(), dims).to_vec();
+            let values =
+                std::slice::from_raw_parts(std::ptr::addr_of!((*entry).values).cast::<f32>(), dims).to_vec();
             Answer::Vector { values, windows: (*entry).windows, windows_total: (*entry).windows_total }
         }
         255 => Answer::Blank,
@@ -532,10 +533,13 @@ fn fail_orphans(header: &Header, number: usize) {
         let entry = unsafe { &*slot(index) };
         let state = entry.state.load(Ordering::Acquire);
         if matches!(state, RUNNING | ABANDONED) && entry.worker.load(Ordering::Relaxed) == number as u32 {
-            finish(index, &Answer::Failed {
-                kind: FailureKind::Runtime,
-                message: "the model process stopped while it worked on the text".to_owned(),
-            });
+            finish(
+                index,
+                &Answer::Failed {
+                    kind: FailureKind::Runtime,
+                    message: "the model process stopped while it worked on the text".to_owned(),
+                },
+            );
         }
     }
 }
@@ -563,7 +567,11 @@ pub fn take(number: usize) -> Option<Job> {
         // SAFETY: as above.
         let entry = unsafe { &*slot(oldest) };
         entry.worker.store(number as u32, Ordering::Relaxed);
-        entry.state.compare_exchange(QUEUED, RUNNING, Ordering::AcqRel, Ordering::Relaxed).is_ok().then_some(oldest)
+        entry
+            .state
+            .compare_exchange(QUEUED, RUNNING, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+            .then_some(oldest)
     })?;
     // SAFETY: RUNNING: the owner does not write plain fields any more; an abandoned slot is freed by us.
     unsafe {
@@ -575,7 +583,10 @@ pub fn take(number: usize) -> Option<Job> {
         let model = String::from_utf8_lossy(model).into_owned();
         let length = (*entry).text_len as usize;
         let text = if (*entry).dsm == 0 {
-            let bytes = std::slice::from_raw_parts(std::ptr::addr_of!((*entry).text).cast::<u8>(), length.min(INLINE_TEXT));
+            let bytes = std::slice::from_raw_parts(
+                std::ptr::addr_of!((*entry).text).cast::<u8>(),
+                length.min(INLINE_TEXT),
+            );
             String::from_utf8_lossy(bytes).into_owned()
         } else {
             let segment = pg_sys::dsm_attach((*entry).dsm);
@@ -588,7 +599,8 @@ pub fn take(number: usize) -> Option<Job> {
             pg_sys::dsm_detach(segment);
             text
         };
-        let operation = if (*entry).operation == Operation::Count as u8 { Operation::Count } else { Operation::Embed };
+        let operation =
+            if (*entry).operation == Operation::Count as u8 { Operation::Count } else { Operation::Embed };
         Some(Job { index, operation, query: (*entry).query, max_windows: (*entry).max_windows, model, text })
     }
 }
@@ -625,7 +637,11 @@ fn finish(index: u32, answer: &Answer) {
             Answer::Vector { values, windows, windows_total } => {
                 (*entry).outcome = 0;
                 let dims = values.len().min(MAX_DIMS);
-                std::ptr::copy_nonoverlapping(values.as_ptr(), std::ptr::addr_of_mut!((*entry).values).cast(), dims);
+                std::ptr::copy_nonoverlapping(
+                    values.as_ptr(),
+                    std::ptr::addr_of_mut!((*entry).values).cast(),
+                    dims,
+                );
                 (*entry).dims = dims as u32;
                 (*entry).windows = *windows;
                 (*entry).windows_total = *windows_total;
@@ -667,9 +683,11 @@ fn finish(index: u32, answer: &Answer) {
 pub fn cached(key: [u8; 16]) -> Option<Vec<f32>> {
     let header = header()?;
     locked(CACHE_LOCK, header, || {
-        header.cache.iter().find(|entry| entry.dims > 0 && entry.key == key).map(|entry| {
-            entry.values.iter().take(entry.dims as usize).copied().collect()
-        })
+        header
+            .cache
+            .iter()
+            .find(|entry| entry.dims > 0 && entry.key == key)
+            .map(|entry| entry.values.iter().take(entry.dims as usize).copied().collect())
     })
 }
 
@@ -704,7 +722,11 @@ pub fn forget_cached() {
         // SAFETY: as in `remember`.
         unsafe {
             let target = HEADER.load(Ordering::Acquire);
-            std::ptr::write_bytes(std::ptr::addr_of_mut!((*target).cache).cast::<CacheEntry>(), 0, CACHE_ENTRIES);
+            std::ptr::write_bytes(
+                std::ptr::addr_of_mut!((*target).cache).cast::<CacheEntry>(),
+                0,
+                CACHE_ENTRIES,
+            );
         }
     });
 }

@@ -103,7 +103,8 @@ v1_function!(pg_finfo_jieba_parser_lextype);
 #[pg_guard]
 unsafe extern "C-unwind" fn jieba_parser_lextype(_fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum {
     let kinds = TokenKind::ALL;
-    let list = pg_sys::palloc0((kinds.len() + 1) * std::mem::size_of::<pg_sys::LexDescr>()).cast::<pg_sys::LexDescr>();
+    let list = pg_sys::palloc0((kinds.len() + 1) * std::mem::size_of::<pg_sys::LexDescr>())
+        .cast::<pg_sys::LexDescr>();
     for (index, kind) in kinds.iter().enumerate() {
         let entry = &mut *list.add(index);
         entry.lexid = i32::from(kind.number());
@@ -190,7 +191,8 @@ unsafe extern "C-unwind" fn jieba_dictionary_lexize(fcinfo: pg_sys::FunctionCall
             for (index, lexeme) in lexemes.iter().enumerate() {
                 let entry = &mut *list.add(index);
                 entry.nvariant = lexeme.variant;
-                entry.lexeme = if lexeme.stem { stem(state, &lexeme.text) } else { copy_string(&lexeme.text) };
+                entry.lexeme =
+                    if lexeme.stem { stem(state, &lexeme.text) } else { copy_string(&lexeme.text) };
             }
             pg_sys::Datum::from(list)
         }

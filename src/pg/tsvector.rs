@@ -1,13 +1,15 @@
 //! Reading `tsvector` values: lexemes, frequencies, length. Read only; PostgreSQL makes them.
 //!
 //! Layout (`tsearch/ts_type.h`): varlena header, `int32` number of entries, then one 4-byte entry a lexeme
-//! (bit 0: has positions, bits 1–11: length, bits 12–31: offset), sorted by length and bytes, then the
-//! lexemes, each followed (2-byte aligned) by a `uint16` count and that many `uint16` positions.
+//! (bit 0: has positions, bits 1–11: length, bits 12–31: offset), sorted by their bytes, then the lexemes,
+//! each followed (2-byte aligned) by a `uint16` count and that many `uint16` positions.
 
 use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
 use pgrx::datum::{Datum, UnboxDatum};
 use pgrx::pg_sys;
-use pgrx::pgrx_sql_entity_graph::metadata::{ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin};
+use pgrx::pgrx_sql_entity_graph::metadata::{
+    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
+};
 use pgrx::{FromDatum, IntoDatum};
 
 /// A detoasted `tsvector`, valid as long as the memory context it was read in.
@@ -31,7 +33,8 @@ impl TsVector {
     /// Lexeme and frequency of entry `index`; a lexeme without positions counts once.
     fn entry(&self, index: usize) -> Option<(&'static [u8], u32)> {
         let packed = self.word(1 + index)?;
-        let (has_positions, length, offset) = (packed & 1 == 1, (packed >> 1 & 0x7FF) as usize, (packed >> 12) as usize);
+        let (has_positions, length, offset) =
+            (packed & 1 == 1, (packed >> 1 & 0x7FF) as usize, (packed >> 12) as usize);
         let strings = 4 + self.len() * 4;
         let start = strings + offset;
         let lexeme = self.bytes.get(start..start + length)?;
@@ -54,7 +57,7 @@ impl TsVector {
         while low < high {
             let middle = low + (high - low) / 2;
             let Some((here, count)) = self.entry(middle) else { return 0 };
-            match here.len().cmp(&lexeme.len()).then_with(|| here.cmp(lexeme)) {
+            match here.cmp(lexeme) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
                 std::cmp::Ordering::Equal => return count,
@@ -90,7 +93,10 @@ pub fn strip(vector: TsVector) -> Option<TsVector> {
 pub fn concat(left: TsVector, right: TsVector) -> Option<TsVector> {
     // SAFETY: tsvector_concat takes two tsvectors and returns one.
     unsafe {
-        pgrx::direct_function_call::<TsVector>(pg_sys::tsvector_concat, &[Some(left.datum), Some(right.datum)])
+        pgrx::direct_function_call::<TsVector>(
+            pg_sys::tsvector_concat,
+            &[Some(left.datum), Some(right.datum)],
+        )
     }
 }
 
@@ -120,7 +126,10 @@ impl FromDatum for TsVector {
         }
         let plain = pg_sys::pg_detoast_datum(datum.cast_mut_ptr());
         let bytes = pgrx::varlena::varlena_to_byte_slice(plain);
-        Some(Self { datum: pg_sys::Datum::from(plain), bytes: std::slice::from_raw_parts(bytes.as_ptr(), bytes.len()) })
+        Some(Self {
+            datum: pg_sys::Datum::from(plain),
+            bytes: std::slice::from_raw_parts(bytes.as_ptr(), bytes.len()),
+        })
     }
 }
 
@@ -149,7 +158,8 @@ unsafe impl UnboxDatum for TsVector {
 // SAFETY: the argument is a `tsvector` datum by the SQL declaration.
 unsafe impl<'fcx> ArgAbi<'fcx> for TsVector {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
-        arg.unbox_arg_using_from_datum().unwrap_or(TsVector { datum: pg_sys::Datum::from(0usize), bytes: &[] })
+        arg.unbox_arg_using_from_datum()
+            .unwrap_or(TsVector { datum: pg_sys::Datum::from(0usize), bytes: &[] })
     }
 }
 
@@ -165,5 +175,6 @@ unsafe impl SqlTranslatable for TsVector {
     const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!(TsVector);
     const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
     const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::literal("tsvector"));
-    const RETURN_SQL: Result<ReturnsRef, ReturnsError> = Ok(ReturnsRef::One(SqlMappingRef::literal("tsvector")));
+    const RETURN_SQL: Result<ReturnsRef, ReturnsError> =
+        Ok(ReturnsRef::One(SqlMappingRef::literal("tsvector")));
 }

@@ -80,7 +80,9 @@ unsafe extern "C-unwind" fn on_relation_change(_argument: pg_sys::Datum, relatio
 fn refresh() {
     if !LISTENING.get() {
         // SAFETY: the callback lives as long as the process; registered once a process.
-        unsafe { pg_sys::CacheRegisterRelcacheCallback(Some(on_relation_change), pg_sys::Datum::from(0usize)) };
+        unsafe {
+            pg_sys::CacheRegisterRelcacheCallback(Some(on_relation_change), pg_sys::Datum::from(0usize))
+        };
         LISTENING.set(true);
     }
     // SAFETY: reads a static of the backend. Outside a transaction there is no catalog to look at.
@@ -123,8 +125,14 @@ fn read_table() -> Vec<UserWord> {
         let (word, freq, tag) = (column(c"word"), column(c"freq"), column(c"tag"));
         if word > 0 && freq > 0 && tag > 0 {
             let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-            let scan =
-                pg_sys::systable_beginscan(relation, pg_sys::InvalidOid, false, snapshot, 0, std::ptr::null_mut());
+            let scan = pg_sys::systable_beginscan(
+                relation,
+                pg_sys::InvalidOid,
+                false,
+                snapshot,
+                0,
+                std::ptr::null_mut(),
+            );
             loop {
                 let tuple = pg_sys::systable_getnext(scan);
                 if tuple.is_null() {
@@ -141,7 +149,8 @@ fn read_table() -> Vec<UserWord> {
                 if let Some(word) = String::from_datum(word_datum, word_null) {
                     words.push(UserWord {
                         word,
-                        freq: i32::from_datum(freq_datum, freq_null).and_then(|freq| usize::try_from(freq).ok()),
+                        freq: i32::from_datum(freq_datum, freq_null)
+                            .and_then(|freq| usize::try_from(freq).ok()),
                         tag: String::from_datum(tag_datum, tag_null),
                     });
                 }

@@ -68,7 +68,8 @@ extern "C-unwind" fn summer_memory_model_main(argument: pg_sys::Datum) {
         }
         match queue::take(number) {
             Some(job) => {
-                let answer = embed::answer(&job, &mut || job.wanted() && !BackgroundWorker::sigterm_received());
+                let answer =
+                    embed::answer(&job, &mut || job.wanted() && !BackgroundWorker::sigterm_received());
                 job.finish(&answer);
                 pgrx::check_for_interrupts!();
             }
@@ -171,11 +172,13 @@ extern "C-unwind" fn summer_memory_filler_main(argument: pg_sys::Datum) {
     let Some(owner) = BackgroundWorker::transaction(store_owner) else { return };
     BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, maintain::sweep_expired)));
     while goes_on() {
-        let batch = BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, maintain::pending_batch)));
+        let batch =
+            BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, maintain::pending_batch)));
         if batch.is_empty() {
             break;
         }
-        let Some(model) = BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, embed::active_model)))
+        let Some(model) =
+            BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, embed::active_model)))
         else {
             break;
         };
@@ -189,7 +192,9 @@ extern "C-unwind" fn summer_memory_filler_main(argument: pg_sys::Datum) {
             if unavailable {
                 return;
             }
-            BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, || row.write(&model, &embedded))));
+            BackgroundWorker::transaction(AssertUnwindSafe(|| {
+                as_owner(owner, || row.write(&model, &embedded))
+            }));
         }
     }
 }

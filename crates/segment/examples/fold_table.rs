@@ -18,8 +18,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("//! Traditional characters and their simplified forms, sorted; data only.");
     println!("//!");
-    println!("//! Made by `examples/fold_table.rs` from `TSCharacters.txt` of Open Chinese Convert (OpenCC),");
-    println!("//! <https://github.com/BYVoid/OpenCC>, Apache License 2.0, as shipped by ferrous-opencc 0.4.0.");
+    println!(
+        "//! Made by `examples/fold_table.rs` from `TSCharacters.txt` of Open Chinese Convert (OpenCC),"
+    );
+    println!(
+        "//! <https://github.com/BYVoid/OpenCC>, Apache License 2.0, as shipped by ferrous-opencc 0.4.0."
+    );
     println!();
     println!("#[rustfmt::skip]");
     println!("pub(super) static PAIRS: [(char, char); {}] = [", map.len());

@@ -112,32 +112,12 @@ fn han(folded: &str, segmenter: &Segmenter, stop_words: &StopWords) -> Lexemes {
         return Lexemes::Stop;
     }
     let mut lexemes = vec![lexeme(folded, 1)];
-    inner_words(folded, segmenter, |inner| {
+    segmenter.for_each_inner_word(folded, |inner| {
         if lexemes.len() <= MAX_PARTS && !stop_words.contains(inner) {
             lexemes.push(lexeme(inner, 2));
         }
     });
     words(lexemes)
-}
-
-fn inner_words(word: &str, segmenter: &Segmenter, mut emit: impl FnMut(&str)) {
-    // Three ordinary characters are nine bytes; most words have two.
-    if word.len() <= 6 {
-        return;
-    }
-    let bounds: Vec<usize> = word.char_indices().map(|(at, _)| at).chain([word.len()]).collect();
-    for len in [2, 3] {
-        if bounds.len() - 1 <= len {
-            break;
-        }
-        for window in bounds.windows(len + 1) {
-            if let [start, .., end] = window {
-                if let Some(inner) = word.get(*start..*end).filter(|inner| segmenter.has_word(inner)) {
-                    emit(inner);
-                }
-            }
-        }
-    }
 }
 
 /// The emoji without the modifiers of its skin, if the text is one. What joins its parts is gone already.
@@ -160,7 +140,8 @@ fn is_symbol(c: char) -> bool {
 
 /// Digits with an optional sign, thousands separators, a fraction and a percent sign.
 fn is_number(folded: &str) -> bool {
-    folded.ends_with('%') || folded.contains(',') && folded.bytes().all(|b| b.is_ascii_digit() || b",.".contains(&b))
+    folded.ends_with('%')
+        || folded.contains(',') && folded.bytes().all(|b| b.is_ascii_digit() || b",.".contains(&b))
 }
 
 fn number(folded: &str) -> Lexemes {

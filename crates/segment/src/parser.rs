@@ -430,7 +430,9 @@ impl<'t> Parser<'t> {
             let after = at + usize::from(l.len);
             if l.joins() {
                 end = after;
-            } else if !(l.len == 1 && matches!(l.ascii, b'.' | b'-' | b'_' | b':' | b'@' | b'%' | b'+' | b'~')) {
+            } else if !(l.len == 1
+                && matches!(l.ascii, b'.' | b'-' | b'_' | b':' | b'@' | b'%' | b'+' | b'~'))
+            {
                 break;
             }
             pos = after;
@@ -549,7 +551,9 @@ impl<'t> Parser<'t> {
                 }
                 end += c.len_utf8() + joined.next().map_or(0, char::len_utf8);
                 chars = joined;
-            } else if matches!(c, '\u{FE0E}' | '\u{FE0F}' | '\u{20E3}' | '\u{E0020}'..='\u{E007F}') || is_skin_tone(c) {
+            } else if matches!(c, '\u{FE0E}' | '\u{FE0F}' | '\u{20E3}' | '\u{E0020}'..='\u{E007F}')
+                || is_skin_tone(c)
+            {
                 end += c.len_utf8();
                 chars.next();
             } else {

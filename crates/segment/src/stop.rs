@@ -20,7 +20,14 @@ impl StopWords {
 
     /// One word a line.
     pub fn from_lines(lines: &str) -> Self {
-        StopWords { words: lines.lines().map(str::trim).filter(|l| !l.is_empty()).map(|l| crate::fold(l).into()).collect() }
+        StopWords {
+            words: lines
+                .lines()
+                .map(str::trim)
+                .filter(|l| !l.is_empty())
+                .map(|l| crate::fold(l).into())
+                .collect(),
+        }
     }
 
     /// Whether `word`, which must be folded, is a stop word.

@@ -105,7 +105,10 @@ pub fn parse_user_dict(text: &str) -> Result<Vec<UserWord>, UserDictError> {
         if let Some(field) = fields.next() {
             if field.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') {
                 let value = field.parse::<usize>().ok().filter(|f| *f <= MAX_FREQ);
-                freq = Some(value.ok_or_else(|| bad(format!("the frequency is not a number from 0 to {MAX_FREQ}")))?);
+                freq = Some(
+                    value
+                        .ok_or_else(|| bad(format!("the frequency is not a number from 0 to {MAX_FREQ}")))?,
+                );
                 tag = fields.next();
             } else {
                 tag = Some(field);

@@ -13,18 +13,75 @@ const MAX_ENTITY: usize = 12;
 /// Elements that notes and web pages use, sorted. Names that are ordinary words and often stand as
 /// placeholders (`<title>`, `<time>`, `<data>`, `<label>`) are left out.
 const ELEMENTS: [&str; 62] = [
-    "a", "article", "aside", "b", "blockquote", "body", "br", "button", "center", "code", "col", "colgroup",
-    "dd", "del", "details", "div", "dl", "dt", "em", "figcaption", "figure", "font", "footer", "h1", "h2",
-    "h3", "h4", "h5", "h6", "head", "header", "hr", "html", "i", "iframe", "img", "ins", "kbd", "li", "meta",
-    "nav", "ol", "p", "pre", "s", "samp", "script", "small", "span", "strong", "style", "sub", "summary",
-    "sup", "svg", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a",
+    "article",
+    "aside",
+    "b",
+    "blockquote",
+    "body",
+    "br",
+    "button",
+    "center",
+    "code",
+    "col",
+    "colgroup",
+    "dd",
+    "del",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "figcaption",
+    "figure",
+    "font",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hr",
+    "html",
+    "i",
+    "iframe",
+    "img",
+    "ins",
+    "kbd",
+    "li",
+    "meta",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "samp",
+    "script",
+    "small",
+    "span",
+    "strong",
+    "style",
+    "sub",
+    "summary",
+    "sup",
+    "svg",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
 ];
 
 /// Entities of ordinary text, sorted; any other name between `&` and `;` is text.
 const ENTITIES: [&str; 36] = [
     "amp", "apos", "bull", "cent", "copy", "deg", "divide", "emsp", "ensp", "euro", "ge", "gt", "hellip",
-    "laquo", "larr", "ldquo", "le", "lsquo", "lt", "mdash", "middot", "nbsp", "ndash", "ne", "para", "plusmn",
-    "pound", "quot", "raquo", "rarr", "rdquo", "reg", "rsquo", "times", "trade", "yen",
+    "laquo", "larr", "ldquo", "le", "lsquo", "lt", "mdash", "middot", "nbsp", "ndash", "ne", "para",
+    "plusmn", "pound", "quot", "raquo", "rarr", "rdquo", "reg", "rsquo", "times", "trade", "yen",
 ];
 
 /// The length of the tag at the start of `text`, if there is one.
@@ -63,7 +120,8 @@ fn attribute(bytes: &[u8]) -> Option<&[u8]> {
             value.get(end + 1..)
         }
         _ => {
-            let (value, rest) = split(rest, |b| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'%' | b'.' | b'-' | b'_'));
+            let (value, rest) =
+                split(rest, |b| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'%' | b'.' | b'-' | b'_'));
             (!value.is_empty()).then_some(rest)
         }
     }
@@ -105,7 +163,9 @@ mod tests {
             assert_eq!(tag_len(&format!("{tag} text")), Some(tag.len()), "{tag}");
         }
         let long = format!("<a href=\"{}\">", "x".repeat(1000));
-        for text in ["<", "< b>", "<b and c>", "<name>", "<b", "<b x=>", "</b x=\"1\">", "<String>", "<b<i>", &long] {
+        for text in
+            ["<", "< b>", "<b and c>", "<name>", "<b", "<b x=>", "</b x=\"1\">", "<String>", "<b<i>", &long]
+        {
             assert_eq!(tag_len(text), None, "{text}");
         }
     }

@@ -182,7 +182,9 @@ impl Shape {
 
     /// One run that can be the name of a protocol.
     pub fn is_protocol(&self) -> bool {
-        self.runs == 1 && self.first_begins_with_letter && !(self.any_letter && !self.all_latin && !self.any_number)
+        self.runs == 1
+            && self.first_begins_with_letter
+            && !(self.any_letter && !self.all_latin && !self.any_number)
     }
 
     /// One letter and nothing else: `C` of `C#`.

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# All tests, cheap ones first. Run by `make test` and by CI. A name runs one part:
+# test.sh [lint|crates|model|pg_test|install|regress|docs|cluster|quality]
+. "$(dirname "$0")/env.sh"
+
+part() {
+    local start=$SECONDS
+    say "$2"
+    case "$1" in
+    lint) scripts/lint.sh ;;
+    crates)
+        # The pure crates, the tests with the model included.
+        cargo test --release --workspace --exclude summer_memory --features memory_embed/model-tests
+        ;;
+    model)
+        PYTHONPATH=$root/build/model-inputs/site python3 -m unittest discover -s model
+        ;;
+    pg_test) scripts/server.sh stop && scripts/install.sh --files-only && scripts/pg_test.sh ;;
+    install) scripts/install.sh && scripts/server.sh stop && scripts/server.sh start ;;
+    regress) scripts/regress.sh ;;
+    docs) scripts/docs_test.sh ;;
+    cluster) scripts/cluster.sh ;;
+    quality) scripts/quality.sh ;;
+    *) die "no part of the tests is called \"$1\"" ;;
+    esac
+    say "$2: passed in $((SECONDS - start)) s"
+}
+
+title_lint="Formatting and lints"
+title_crates="Pure crates"
+title_model="Model build"
+title_install="Build and install"
+title_pg_test="Tests inside PostgreSQL (pg_test)"
+title_regress="Regression tests (pg_regress)"
+title_docs="SQL in README and docs"
+title_cluster="Cluster tests: crash, dump, restart, sessions"
+title_quality="Retrieval quality on the labelled set"
+
+if [ $# -gt 0 ]; then
+    for name in "$@"; do
+        title=title_$name
+        part "$name" "${!title:-$name}"
+    done
+    exit 0
+fi
+for name in lint crates model pg_test install regress docs cluster quality; do
+    title=title_$name
+    part "$name" "${!title}"
+done
+scripts/server.sh stop
+say "All tests passed"
