@@ -53,7 +53,7 @@ for name in "${names[@]}"; do
         failed=$((failed + 1))
         [ "$code" -le "$worst" ] || worst=$code
     fi
-    "$pgbin/psql" -X -q -d postgres -c "set client_min_messages = error; drop database if exists $database with (force)"
+    "$pgbin/psql" -X -q -d postgres -c "set client_min_messages = error" -c "drop database if exists $database with (force)"
 done
 echo "$passed passed, $failed failed"
 exit "$worst"

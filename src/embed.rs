@@ -242,14 +242,22 @@ fn cache_key(model: &str, text: &str) -> [u8; 16] {
     key
 }
 
-fn max_windows() -> u32 {
-    u32::try_from(settings::EMBED_MAX_WINDOWS.get()).unwrap_or(64)
+/// Most windows of a question: its beginning and its end. Nobody waits for more, and the words see all of it.
+const QUESTION_WINDOWS: u32 = 2;
+
+fn max_windows(query: bool) -> u32 {
+    let setting = u32::try_from(settings::EMBED_MAX_WINDOWS.get()).unwrap_or(64);
+    if query {
+        setting.min(QUESTION_WINDOWS)
+    } else {
+        setting
+    }
 }
 
-fn accept(answer: Answer) -> Result<Option<Vec<f32>>, EmbedFailure> {
+fn accept(answer: Answer, query: bool) -> Result<Option<Vec<f32>>, EmbedFailure> {
     match answer {
         Answer::Vector { values, windows, windows_total } => {
-            if windows < windows_total {
+            if windows < windows_total && !query {
                 Failure::new(
                     PgSqlErrorCode::ERRCODE_WARNING,
                     format!(
@@ -287,10 +295,11 @@ pub fn embed_many(model: &str, texts: &[&str], kind: Kind) -> Vec<Result<Option<
                     return Ok(None);
                 }
                 pgrx::check_for_interrupts!();
-                accept(compute(Operation::Embed, query, model, text, max_windows(), &mut || {
+                let answer = compute(Operation::Embed, query, model, text, max_windows(query), &mut || {
                     pgrx::check_for_interrupts!();
                     true
-                }))
+                });
+                accept(answer, query)
             })
             .collect();
     }
@@ -300,12 +309,12 @@ pub fn embed_many(model: &str, texts: &[&str], kind: Kind) -> Vec<Result<Option<
     for text in texts {
         while under_way.len() >= at_once {
             if let Some(pending) = under_way.pop_front() {
-                results.push(collect(pending));
+                results.push(collect(pending, query));
             }
         }
         under_way.push_back(start(model, text, query));
     }
-    results.extend(under_way.into_iter().map(collect));
+    results.extend(under_way.into_iter().map(|pending| collect(pending, query)));
     results
 }
 
@@ -323,18 +332,18 @@ fn start(model: &str, text: &str, query: bool) -> Pending {
     if let Some(values) = key.and_then(queue::cached) {
         return Pending::Known(Ok(Some(values)));
     }
-    let request = Request { operation: Operation::Embed, query, model, text, max_windows: max_windows() };
+    let request = Request { operation: Operation::Embed, query, model, text, max_windows: max_windows(query) };
     match queue::submit(&request) {
         Ok(ticket) => Pending::Queued { ticket, key },
         Err(failure) => Pending::Known(Err(queue_failure(failure))),
     }
 }
 
-fn collect(pending: Pending) -> Result<Option<Vec<f32>>, EmbedFailure> {
+fn collect(pending: Pending, query: bool) -> Result<Option<Vec<f32>>, EmbedFailure> {
     match pending {
         Pending::Known(result) => result,
         Pending::Queued { ticket, key } => {
-            let result = queue::wait(ticket).map_err(queue_failure).and_then(accept);
+            let result = queue::wait(ticket).map_err(queue_failure).and_then(|answer| accept(answer, query));
             if let (Some(key), Ok(Some(values))) = (key, &result) {
                 queue::remember(key, values);
             }

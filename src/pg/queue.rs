@@ -556,14 +556,41 @@ unsafe extern "C-unwind" fn on_worker_exit(_code: i32, number: pg_sys::Datum) {
     }
 }
 
-/// The oldest waiting request, now running in this process.
-pub fn take(number: usize) -> Option<Job> {
+/// Which requests a model process takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Taking<'a> {
+    /// Any: questions first, because a person waits for them, then the oldest.
+    Any,
+    /// Only questions to this model, between two windows of a long text.
+    Questions(&'a str),
+}
+
+/// The next waiting request, now running in this process.
+pub fn take(number: usize, taking: Taking<'_>) -> Option<Job> {
     let header = header()?;
     let index = locked(QUEUE_LOCK, header, || {
         let oldest = (0..header.slots)
-            // SAFETY: index below `slots`; atomics.
-            .filter(|&index| unsafe { (*slot(index)).state.load(Ordering::Acquire) == QUEUED })
-            .min_by_key(|&index| unsafe { (*slot(index)).ticket.load(Ordering::Relaxed) })?;
+            .filter_map(|index| {
+                // SAFETY: index below `slots`; plain fields are stable once the state is QUEUED.
+                unsafe {
+                    let entry = slot(index);
+                    if (*entry).state.load(Ordering::Acquire) != QUEUED {
+                        return None;
+                    }
+                    let query = (*entry).query;
+                    if let Taking::Questions(model) = taking {
+                        let length = ((*entry).model_len as usize).min(MODEL_NAME);
+                        let bytes =
+                            std::slice::from_raw_parts(std::ptr::addr_of!((*entry).model).cast::<u8>(), length);
+                        if !query || bytes != model.as_bytes() {
+                            return None;
+                        }
+                    }
+                    Some((!query, (*entry).ticket.load(Ordering::Relaxed), index))
+                }
+            })
+            .min()
+            .map(|(_, _, index)| index)?;
         // SAFETY: as above.
         let entry = unsafe { &*slot(oldest) };
         entry.worker.store(number as u32, Ordering::Relaxed);

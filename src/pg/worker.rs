@@ -15,6 +15,7 @@ use pgrx::bgworkers::{BackgroundWorker, BackgroundWorkerBuilder, BgWorkerStartTi
 use pgrx::pg_sys;
 use pgrx::prelude::*;
 
+use super::queue::Taking;
 use super::{catalog, queue};
 use crate::{embed, maintain, settings};
 
@@ -66,10 +67,16 @@ extern "C-unwind" fn summer_memory_model_main(argument: pg_sys::Datum) {
             embed::forget_models();
             embed::warm_up();
         }
-        match queue::take(number) {
+        match queue::take(number, Taking::Any) {
             Some(job) => {
-                let answer =
-                    embed::answer(&job, &mut || job.wanted() && !BackgroundWorker::sigterm_received());
+                let answer = embed::answer(&job, &mut || {
+                    // Questions do not wait for the rest of a long text.
+                    while let Some(question) = queue::take(number, Taking::Questions(&job.model)) {
+                        let answer = embed::answer(&question, &mut || question.wanted());
+                        question.finish(&answer);
+                    }
+                    job.wanted() && !BackgroundWorker::sigterm_received()
+                });
                 job.finish(&answer);
                 pgrx::check_for_interrupts!();
             }

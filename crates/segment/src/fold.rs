@@ -71,22 +71,35 @@ pub(crate) fn fold_han(c: char) -> char {
     simplify(unified)
 }
 
-/// Whether `fold` leaves the character as it is, whatever stands beside it.
-fn is_plain(c: char) -> bool {
-    if c.is_ascii() {
-        return !c.is_ascii_uppercase();
+/// The folded form of a character that is folded by itself, whatever stands beside it: ASCII, full-width
+/// ASCII and ordinary Han characters. Nearly all text consists of them.
+fn fold_alone(c: char) -> Option<char> {
+    match c {
+        '\u{4E00}'..='\u{9FFF}' => Some(simplify(c)),
+        c if c.is_ascii() => Some(c.to_ascii_lowercase()),
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(c as u32 - 0xFF01 + 0x21).map(|c| c.to_ascii_lowercase()),
+        _ => None,
     }
-    ('\u{4E00}'..='\u{9FFF}').contains(&c) && simplify(c) == c
 }
 
 /// Fold a text for indexing and querying.
 pub fn fold(text: &str) -> Cow<'_, str> {
-    if text.chars().all(is_plain) {
+    let Some(first_change) = text.char_indices().find(|(_, c)| fold_alone(*c) != Some(*c)) else {
         return Cow::Borrowed(text);
+    };
+    let (head, tail) = text.split_at(first_change.0);
+    let mut folded = String::with_capacity(text.len());
+    folded.push_str(head);
+    for c in tail.chars() {
+        match fold_alone(c) {
+            Some(c) => folded.push(c),
+            None => return Cow::Owned(fold_in_context(text)),
+        }
     }
-    if text.is_ascii() {
-        return Cow::Owned(text.to_ascii_lowercase());
-    }
+    Cow::Owned(folded)
+}
+
+fn fold_in_context(text: &str) -> String {
     let mut folded = fold_once(text);
     // A lower-case form may compose with what follows it; a second round settles it, and the third is
     // a guard.
@@ -97,7 +110,7 @@ pub fn fold(text: &str) -> Cow<'_, str> {
         }
         folded = again;
     }
-    Cow::Owned(folded)
+    folded
 }
 
 fn fold_once(text: &str) -> String {

@@ -227,7 +227,13 @@ impl<'t> Parser<'t> {
                 break;
             }
         }
-        self.name_start(name).filter(|first| *first > pos).map(Start::Prefixed)
+        if name == pos {
+            // A dot before a digit ends a sentence, or a number of a list.
+            let first = pos + 1;
+            let is_name = self.byte(pos) == b'.' && self.at(first).class == Class::Letter;
+            return is_name.then_some(Start::Prefixed(first));
+        }
+        self.name_start(name).map(Start::Prefixed)
     }
 
     /// The first letter or digit of a file name at `pos`, which may begin with a dot or an underscore.
@@ -422,8 +428,12 @@ impl<'t> Parser<'t> {
         has_name.then_some(end)
     }
 
-    /// The address that follows a protocol at `start`: any host, also one without a dot, with user and port.
+    /// What follows a protocol at `start`: an address with any host, also one without a dot, with user and
+    /// port; or the path of a file.
     fn authority(&self, start: usize) -> Option<Found> {
+        if self.byte(start) == b'/' {
+            return self.name_start(start + 1).map(|name| self.compound(start, name));
+        }
         let (mut pos, mut end) = (start, start);
         loop {
             let (at, l) = self.visible(pos);
