@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import contextmanager
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -47,8 +48,8 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """User and system time so far, of processes that have ended as well."""
-        ended = sum(int(field) for field in stat(self.postmaster)[13:15])
-        return (ended + sum(own_ticks(pid) for pid in self.pids())) / TICKS
+        ended = sum(int(field) for field in stat(self.postmaster)[13:15]) / TICKS
+        return ended + sum(process_seconds(pid) for pid in self.pids())
 
     @contextmanager
     def peak_pss_mb(self) -> Iterator[list[float]]:
@@ -69,12 +70,12 @@ class Server:
             thread.join()
 
 
-def own_ticks(pid: int) -> int:
-    """User and system time of one process in ticks; 0 if it has ended."""
+def process_seconds(pid: int) -> float:
+    """User and system time of one process so far, to 10 ms; 0 if it has ended."""
     try:
-        return sum(int(field) for field in stat(pid)[11:13])
+        return sum(int(field) for field in stat(pid)[11:13]) / TICKS
     except (FileNotFoundError, ProcessLookupError):
-        return 0
+        return 0.0
 
 
 def memory_mb(pid: int, *kinds: str) -> float:
@@ -84,7 +85,7 @@ def memory_mb(pid: int, *kinds: str) -> float:
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
     sizes = dict(line.split()[:2] for line in lines[1:])
-    return sum(int(sizes[f"{kind}:"]) for kind in kinds) * 1024 / MB
+    return sum(int(sizes.get(f"{kind}:", 0)) for kind in kinds) * 1024 / MB
 
 
 def private_mb(pid: int) -> float:
@@ -95,4 +96,4 @@ def private_mb(pid: int) -> float:
 def wait_for_end(pid: int) -> None:
     """Returns when the process is gone."""
     while (PROC / str(pid)).exists():
-        os.sched_yield()
+        time.sleep(0.001)

@@ -4,7 +4,7 @@
 What it is for: `scripts/quality.py` loads a labelled set into a namespace of its own on a running server
 with the extension, asks every question through plain SQL, and compares the arms (vector, BM25), the two
 fusions and a TF-IDF baseline over single characters. It writes one JSON and one Markdown file a set and
-exits 1 when a figure is below the thresholds.
+exits 1 when a figure is below the thresholds, 2 when nothing could be measured.
 
 What it is not: a benchmark of speed, or a tuner. No figure here may be raised by looking at the questions.
 
@@ -92,8 +92,8 @@ class LabelledSet:
         return f"quality_{self.name}"
 
 
-class DataError(Exception):
-    """A data file that cannot be used; the message names the file and the line."""
+class QualityError(Exception):
+    """Nothing could be measured: a bad data file (named, with its line) or a server that cannot answer."""
 
 
 # ---------------------------------------------------------------------------------------- reading
@@ -102,16 +102,17 @@ class DataError(Exception):
 def read_jsonl(path: Path) -> list[tuple[str, dict]]:
     """Every non-blank line of a JSON Lines file, with its place for messages."""
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    # Not splitlines(): a JSON string may hold U+2028, which is no end of a line here.
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if not line.strip():
             continue
         place = f"{path.name}:{number}"
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
-            raise DataError(f"{place}: {error}") from error
+            raise QualityError(f"{place}: {error}") from error
         if not isinstance(row, dict):
-            raise DataError(f"{place}: a line must be a JSON object")
+            raise QualityError(f"{place}: a line must be a JSON object")
         rows.append((place, row))
     return rows
 
@@ -120,7 +121,7 @@ def field(place: str, row: dict, name: str) -> str:
     """A field that must be a string with something in it."""
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise DataError(f'{place}: "{name}" must be a string that is not empty')
+        raise QualityError(f'{place}: "{name}" must be a string that is not empty')
     return value
 
 
@@ -130,17 +131,17 @@ def read_own(folder: Path) -> tuple[list[Memory], list[Question]]:
     for place, row in read_jsonl(folder / "memories.jsonl"):
         memory = Memory(field(place, row, "path"), field(place, row, "content"), row.get("occurred_at"))
         if memory.path in paths or memory.content in contents:
-            raise DataError(f'{place}: "{memory.path}" repeats a path or a content')
+            raise QualityError(f'{place}: "{memory.path}" repeats a path or a content')
         paths.add(memory.path)
         contents.add(memory.content)
         memories.append(memory)
     for place, row in read_jsonl(folder / "questions.jsonl"):
         answers = row.get("answers")
         if not isinstance(answers, list) or not answers:
-            raise DataError(f'{place}: "answers" must be a list of paths')
+            raise QualityError(f'{place}: "answers" must be a list of paths')
         unknown = [answer for answer in answers if answer not in paths]
         if unknown:
-            raise DataError(f"{place}: no memory has the path {unknown[0]!r}")
+            raise QualityError(f"{place}: no memory has the path {unknown[0]!r}")
         questions.append(Question(field(place, row, "q"), frozenset(answers), field(place, row, "kind")))
     return memories, questions
 
@@ -156,9 +157,9 @@ def read_squad(path: Path) -> tuple[list[Memory], list[Question]]:
                 for asked in paragraph["qas"]:
                     questions.append(Question(asked["question"], frozenset([str(paragraph["id"])])))
     except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path.name}: not in SQuAD format ({error!r})") from error
+        raise QualityError(f"{path.name}: not in SQuAD format ({error!r})") from error
     if len({memory.path for memory in memories}) != len(memories):
-        raise DataError(f"{path.name}: paragraph ids are not unique")
+        raise QualityError(f"{path.name}: paragraph ids are not unique")
     return memories, questions
 
 
@@ -188,9 +189,9 @@ def read_sets(sources: list[Path], sample: int) -> list[LabelledSet]:
             name = re.sub(r"[^a-z0-9]+", "_", re.sub(r"[_-](dev|test)$", "", path.stem.lower()))
             sets.append(LabelledSet(name, memories, evenly(questions, sample), len(questions)))
     if not sets:
-        raise DataError(f"no labelled set in {', '.join(str(source) for source in sources)}")
+        raise QualityError(f"no labelled set in {', '.join(str(source) for source in sources)}")
     if len({one.name for one in sets}) != len(sets):
-        raise DataError("two sets have the same name")
+        raise QualityError("two sets have the same name")
     return sets
 
 
@@ -237,11 +238,14 @@ def digest(path: str, content: str) -> str:
     return hashlib.sha256(f"{path}\0{content}".encode()).hexdigest()
 
 
-def load(connection, labelled: LabelledSet) -> None:
-    """Makes the namespace hold exactly the set's rows; rows already there are left alone.
+def load(connection, labelled: LabelledSet, anew: bool) -> None:
+    """Makes the namespace hold exactly the set's rows; rows already there are left alone unless `anew`.
 
-    Each batch commits for itself, so an interrupted load goes on where it stopped.
+    Each batch commits for itself, so an interrupted load goes on where it stopped. A row is known by its
+    path and content: after a change of `occurred_at` alone, load anew.
     """
+    if anew:
+        connection.execute("delete from memories where namespace = %s", (labelled.namespace,))
     wanted = {digest(memory.path, memory.content): memory for memory in labelled.memories}
     stored = connection.execute(
         "select id, path, content from memories where namespace = %s order by id",
@@ -262,6 +266,8 @@ def load(connection, labelled: LabelledSet) -> None:
     if not missing and not stale:
         progress(f"{labelled.name}: {len(present)} rows are there already")
         return
+    # Whatever the database does by itself, here the figures need every vector at once.
+    connection.execute("set summer_memory.embed = 'sync'")
     started = time.monotonic()
     for start in range(0, len(missing), BATCH):
         batch = missing[start : start + BATCH]
@@ -283,7 +289,7 @@ def load(connection, labelled: LabelledSet) -> None:
 
 
 def require_vectors(connection, labelled: LabelledSet) -> str:
-    """The name of the one model of the rows' vectors. Rows without a vector, or of two models, are an error."""
+    """The one model all rows' vectors are of. Rows without a vector, or of two models, are an error."""
     rows, without, models, name = connection.execute(
         "select count(*), count(*) filter (where embedding is null), "
         "count(distinct model) filter (where embedding is not null), max(model::text) "
@@ -291,9 +297,9 @@ def require_vectors(connection, labelled: LabelledSet) -> str:
         (labelled.namespace,),
     ).fetchone()
     if without:
-        raise DataError(f"{labelled.name}: {without} of {rows} rows have no embedding")
+        raise QualityError(f"{labelled.name}: {without} of {rows} rows have no embedding")
     if models > 1:
-        raise DataError(f"{labelled.name}: the rows have embeddings of {models} models")
+        raise QualityError(f"{labelled.name}: the rows have embeddings of {models} models")
     return name or "unknown"
 
 
@@ -307,7 +313,7 @@ def search_arm(connection, labelled: LabelledSet, arm: str) -> list[list[str]]:
         ).fetchall()
         reasons = {degraded for _, degraded in rows if degraded}
         if reasons:
-            raise DataError(f"{labelled.name}: the search was degraded: {sorted(reasons)[0]}")
+            raise QualityError(f"{labelled.name}: the search was degraded: {sorted(reasons)[0]}")
         found.append([path for path, _ in rows])
         if number % 250 == 0:
             progress(f"{labelled.name}: {LABELS[arm]} {number}/{len(labelled.questions)} questions")
@@ -425,12 +431,12 @@ def print_misses(labelled: LabelledSet, found: dict[str, list[list[str]]]) -> No
                 )
 
 
-def measure(labelled: LabelledSet, connection, show_misses: bool) -> dict:
+def measure(labelled: LabelledSet, connection, anew: bool, show_misses: bool) -> dict:
     """Loads the set (when there is a connection), asks everything, returns the summary."""
     found: dict[str, list[list[str]]] = {}
     about = {}
     if connection is not None:
-        load(connection, labelled)
+        load(connection, labelled, anew)
         about = {
             "model": require_vectors(connection, labelled),
             "server": connection.execute("select current_setting('server_version')").fetchone()[0],
@@ -472,23 +478,35 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--out", type=Path, default=ROOT / "bench/results", help="where the results are written"
     )
-    parser.add_argument("--dry-run", action="store_true", help="no server: only the TF-IDF baseline, no files")
+    parser.add_argument("--dry-run", action="store_true", help="no server: only TF-IDF, no files")
+    parser.add_argument("--reload", action="store_true", help="delete the stored rows first")
     parser.add_argument("--misses", action="store_true", help="list the questions not answered first")
     return parser.parse_args()
 
 
 def main() -> int:
     options = arguments()
-    thresholds = json.loads(options.min.read_text(encoding="utf-8"))
+    try:
+        thresholds = json.loads(options.min.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as error:
+        raise QualityError(f"cannot read the thresholds: {error}") from error
     sets = read_sets(options.data or [ROOT / "tests/quality"], options.sample)
-    connection = None
-    if not options.dry_run:
-        import psycopg  # only here, so that a dry run needs nothing but Python
+    if options.dry_run:
+        return report(sets, None, options, thresholds)
+    import psycopg  # only here, so that a dry run needs nothing but Python
 
-        connection = psycopg.connect(options.dsn, autocommit=True)
+    try:
+        with psycopg.connect(options.dsn, autocommit=True) as connection:
+            return report(sets, connection, options, thresholds)
+    except psycopg.Error as error:
+        raise QualityError(str(error).strip()) from error
+
+
+def report(sets: list[LabelledSet], connection, options: argparse.Namespace, thresholds: dict) -> int:
+    """Measures, prints and writes every set; 1 when a figure is below its threshold, else 0."""
     complaints = []
     for labelled in sets:
-        summary = measure(labelled, connection, options.misses)
+        summary = measure(labelled, connection, options.reload, options.misses)
         text = table(labelled, summary)
         print(text)
         if connection is not None:
@@ -507,6 +525,6 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except DataError as error:
+    except QualityError as error:
         progress(f"error: {error}")
         sys.exit(2)

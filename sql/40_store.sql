@@ -2,7 +2,9 @@
 --
 -- The tables are ordinary tables of the user's: memory_init() makes or adopts them, and 99_init.sql takes
 -- them out of the extension again, so that pg_dump saves them whole and `drop extension` cannot drop them.
--- Generated columns: search, token_count, content_hash. Filled by trigger: embedding, model, chunk_index.
+-- content_hash is a generated column. search and token_count are filled by trigger like the embedding, not
+-- generated: they depend on the user dictionary, and a dump must bring them back as they were, in whatever
+-- order it loads its tables.
 
 create function @extschema@.memory_whole_text(title text, content text)
 returns text
@@ -16,7 +18,7 @@ language c immutable parallel safe
 as 'MODULE_PATHNAME', 'memory_content_hash_wrapper';
 comment on function @extschema@.memory_content_hash(text, text) is 'SHA-256 of title and content';
 
--- Immutable in the sense of PostgreSQL's own to_tsvector(regconfig, text): a changed dictionary needs a rewrite.
+-- Immutable in the sense of PostgreSQL's own to_tsvector(regconfig, text).
 create function @extschema@.memory_tsvector(title text, content text)
 returns tsvector
 language c immutable parallel safe cost 1000
@@ -24,11 +26,11 @@ as 'MODULE_PATHNAME', 'memory_tsvector_wrapper';
 comment on function @extschema@.memory_tsvector(text, text) is
     'Words of a memory by configuration jieba; never fails for a long text';
 
-create function @extschema@.memory_token_count(title text, content text)
+create function @extschema@.memory_token_count(search tsvector)
 returns integer
-language c immutable parallel safe cost 100
+language c immutable strict parallel safe
 as 'MODULE_PATHNAME', 'memory_token_count_wrapper';
-comment on function @extschema@.memory_token_count(text, text) is 'Number of indexed words of a memory, its length for BM25';
+comment on function @extschema@.memory_token_count(tsvector) is 'Number of words of a tsvector, repetitions counted: a memory''s length for BM25';
 
 create function @extschema@.memory_default_namespace()
 returns text
@@ -83,6 +85,10 @@ begin
     else
         vector_given := new.embedding is not null;
     end if;
+    if text_changed and tg_op = 'UPDATE' or new.search is null then
+        new.search := memory_tsvector(new.title, new.content);
+    end if;
+    new.token_count := memory_token_count(new.search);
     if vector_given then
         -- An explicit vector wins over the text.
         new.model := coalesce(new.model, memory_active_model());
@@ -105,6 +111,9 @@ begin
                 null;
         end case;
     end if;
+    if tg_op = 'INSERT' and new.path is not null and new.occurred_at is null then
+        new.occurred_at := (memory_path_date(new.path) + time '12:00') at time zone 'UTC';
+    end if;
     if tg_op = 'INSERT' and new.path is not null and new.chunk_index is null then
         -- After the model, so that nobody waits for it. Two writers of one path take turns.
         perform pg_advisory_xact_lock(hashtextextended(new.namespace || chr(10) || new.path, 0));
@@ -119,7 +128,7 @@ begin
 end
 $$;
 comment on function @extschema@.memory_derive() is
-    'Trigger of memories: fills embedding and model for a new or changed text unless a vector is given';
+    'Trigger of memories: words, embedding, model, date and place of a new or changed text, unless they are given';
 
 create function @extschema@.memory_touch()
 returns trigger
@@ -154,8 +163,11 @@ begin
     join pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'vector';
     kind := case when dims > 2000 then 'halfvec' else 'vector' end;
+    if to_regclass('@extschema@.' || index_name) is not null then
+        return;
+    end if;
     execute format(
-        'create index if not exists %I on @extschema@.memories using hnsw ((embedding::%I.%I(%s)) %I.%I) where model = %L',
+        'create index %I on @extschema@.memories using hnsw ((embedding::%I.%I(%s)) %I.%I) where model = %L',
         index_name, vector_schema, kind, dims, vector_schema, kind || '_cosine_ops', model
     );
 end
@@ -171,6 +183,7 @@ set client_min_messages = warning
 as $$
 declare
     vector_schema name;
+    definition text;
 begin
     if getdatabaseencoding() <> 'UTF8' then
         raise exception 'summer_memory needs a database with encoding UTF8, not %', getdatabaseencoding()
@@ -183,59 +196,71 @@ begin
     join pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'vector';
 
-    create table if not exists @extschema@.memory_options (
-        name text not null,
-        value text not null,
-        constraint memory_options_pkey primary key (name)
-    );
+    if to_regclass('@extschema@.memory_options') is null then
+        create table @extschema@.memory_options (
+            name text not null,
+            value text not null,
+            constraint memory_options_pkey primary key (name)
+        );
+        grant select on @extschema@.memory_options to public;
+    end if;
     comment on table @extschema@.memory_options is 'Choices of this store, such as its model';
-    grant select on @extschema@.memory_options to public;
 
-    create table if not exists @extschema@.memory_words (
-        word text not null,
-        freq integer,
-        tag text,
-        constraint memory_words_pkey primary key (word)
-    );
+    if to_regclass('@extschema@.memory_words') is null then
+        create table @extschema@.memory_words (
+            word text not null,
+            freq integer,
+            tag text,
+            constraint memory_words_pkey primary key (word),
+            constraint memory_words_freq_check check (freq >= 0)
+        );
+    end if;
     comment on table @extschema@.memory_words is
         'User dictionary of configuration jieba; a committed change reaches every session';
     comment on column @extschema@.memory_words.word is 'The word';
     comment on column @extschema@.memory_words.freq is 'Frequency; NULL lets jieba choose one that keeps the word whole';
     comment on column @extschema@.memory_words.tag is 'Part of speech, for example nz';
-    if not exists (select from pg_constraint where conrelid = '@extschema@.memory_words'::regclass and conname = 'memory_words_word_check') then
-        alter table @extschema@.memory_words add constraint memory_words_word_check check (@extschema@.jieba_check_word(word));
-        alter table @extschema@.memory_words add constraint memory_words_freq_check check (freq >= 0);
+    if not exists (
+        select from pg_constraint
+        where conrelid = '@extschema@.memory_words'::regclass
+            and conname = 'memory_words_word_check'
+    ) then
+        alter table @extschema@.memory_words
+            add constraint memory_words_word_check check (@extschema@.jieba_check_word(word));
     end if;
     create or replace trigger memory_words_changed
     after insert or update or delete or truncate on @extschema@.memory_words
     for each statement execute function @extschema@.memory_words_changed();
 
-    create table if not exists @extschema@.memories (
-        id bigint generated by default as identity,
-        namespace text not null,
-        path text collate "C",
-        chunk_index integer not null,
-        title text,
-        content text not null,
-        metadata jsonb not null default '{}',
-        tags text[] not null default '{}',
-        entities text[] not null default '{}',
-        occurred_at timestamptz,
-        created_at timestamptz not null default now(),
-        updated_at timestamptz not null default now(),
-        expires_at timestamptz,
-        model text,
-        embed_error text,
-        constraint memories_pkey primary key (id)
-    );
-    -- Rows up to a page stay in one piece: the arms read words and vectors of many rows.
-    alter table @extschema@.memories set (toast_tuple_target = 8160);
+    if to_regclass('@extschema@.memories') is null then
+        create table @extschema@.memories (
+            id bigint generated by default as identity,
+            namespace text not null,
+            path text collate "C",
+            chunk_index integer not null,
+            title text,
+            content text not null,
+            metadata jsonb not null default '{}',
+            tags text[] not null default '{}',
+            entities text[] not null default '{}',
+            occurred_at timestamptz,
+            created_at timestamptz not null default now(),
+            updated_at timestamptz not null default now(),
+            expires_at timestamptz,
+            model text,
+            embed_error text,
+            search tsvector,
+            token_count integer,
+            constraint memories_pkey primary key (id)
+        );
+        -- Rows up to a page stay in one piece: the arms read words and vectors of many rows.
+        alter table @extschema@.memories set (toast_tuple_target = 8160);
+    end if;
     alter table @extschema@.memories alter column namespace set default @extschema@.memory_default_namespace();
     execute format('alter table @extschema@.memories add column if not exists embedding %I.vector', vector_schema);
     alter table @extschema@.memories
-        add column if not exists content_hash bytea generated always as (@extschema@.memory_content_hash(title, content)) stored,
-        add column if not exists search tsvector generated always as (@extschema@.memory_tsvector(title, content)) stored,
-        add column if not exists token_count integer generated always as (@extschema@.memory_token_count(title, content)) stored;
+        add column if not exists content_hash bytea
+            generated always as (@extschema@.memory_content_hash(title, content)) stored;
 
     comment on table @extschema@.memories is 'Memories, one row a chunk of text';
     comment on column @extschema@.memories.id is 'Number of the row';
@@ -255,22 +280,29 @@ begin
     comment on column @extschema@.memories.embed_error is 'Why the text has no embedding, if the text is the reason';
     comment on column @extschema@.memories.embedding is 'Vector of title and content, unit length; NULL while pending';
     comment on column @extschema@.memories.content_hash is 'SHA-256 of title and content';
-    comment on column @extschema@.memories.search is 'Words of title and content';
+    comment on column @extschema@.memories.search is 'Words of title and content; set to NULL to have them read again';
     comment on column @extschema@.memories.token_count is 'Number of words, the length for BM25';
 
-    create unique index if not exists memories_path_key on @extschema@.memories (namespace, path, chunk_index);
-    create index if not exists memories_path_idx on @extschema@.memories (path);
-    create index if not exists memories_search_idx on @extschema@.memories using gin (search) with (fastupdate = off);
-    create index if not exists memories_tags_idx on @extschema@.memories using gin (tags);
-    create index if not exists memories_metadata_idx on @extschema@.memories using gin (metadata jsonb_path_ops);
-    create index if not exists memories_time_idx on @extschema@.memories ((coalesce(occurred_at, created_at)));
-    create index if not exists memories_length_idx on @extschema@.memories (namespace) include (token_count, expires_at);
-    create index if not exists memories_pending_idx on @extschema@.memories (id) where embedding is null;
-    create index if not exists memories_expiry_idx on @extschema@.memories (expires_at) where expires_at is not null;
+    foreach definition in array array[
+        'unique index memories_path_key on @extschema@.memories (namespace, path, chunk_index)',
+        'index memories_path_idx on @extschema@.memories (path)',
+        'index memories_search_idx on @extschema@.memories using gin (search) with (fastupdate = off)',
+        'index memories_tags_idx on @extschema@.memories using gin (tags)',
+        'index memories_metadata_idx on @extschema@.memories using gin (metadata jsonb_path_ops)',
+        'index memories_time_idx on @extschema@.memories ((coalesce(occurred_at, created_at)))',
+        'index memories_length_idx on @extschema@.memories (namespace) include (token_count, expires_at)',
+        'index memories_pending_idx on @extschema@.memories (id) where embedding is null',
+        'index memories_expiry_idx on @extschema@.memories (expires_at) where expires_at is not null'
+    ] loop
+        -- Not `if not exists`: within `create extension` that refuses an index that is already the user's.
+        if to_regclass('@extschema@.' || substring(definition from 'index (\w+)')) is null then
+            execute 'create ' || definition;
+        end if;
+    end loop;
     perform memory_index_model(memory_active_model());
 
     create or replace trigger memory_derive
-    before insert or update of title, content, embedding, model on @extschema@.memories
+    before insert or update of title, content, embedding, model, search on @extschema@.memories
     for each row execute function @extschema@.memory_derive();
     create or replace trigger memory_touch
     before update of namespace, path, chunk_index, title, content, metadata, tags, entities, occurred_at, expires_at
@@ -301,6 +333,7 @@ declare
     wanted_path text := memory_path(path);
     parts text[];
     titles text[];
+    document jsonb;
     texts text[];
     vectors text[];
     first_index integer;
@@ -310,9 +343,15 @@ begin
             using errcode = '22023', hint = 'A memory needs a text.';
     end if;
     select array_agg(s.chunk order by s.chunk_index),
-        array_agg(nullif(concat_ws(' > ', title, s.title), '') order by s.chunk_index)
-    into parts, titles
+        array_agg(nullif(concat_ws(' > ', title, s.title), '') order by s.chunk_index),
+        (array_agg(s.document))[1]
+    into parts, titles, document
     from memory_split(content, wanted_path) s;
+    if parts is null then
+        -- Front matter only: no chunk for a document, but a memory all the same.
+        parts := array[content];
+        titles := array[title];
+    end if;
     if current_setting('summer_memory.embed') = 'sync' then
         select array_agg(memory_whole_text(t.title, t.part) order by t.place)
         into texts
@@ -335,7 +374,7 @@ begin
         namespace, path, chunk_index, title, content, metadata, tags, occurred_at, expires_at, embedding
     )
     select wanted_namespace, wanted_path, first_index + t.place::integer - 1, t.title, t.part,
-        coalesce(metadata, '{}'), coalesce(tags, '{}'),
+        coalesce(document, '{}') || coalesce(metadata, '{}'), coalesce(tags, '{}'),
         coalesce(occurred_at, (memory_path_date(wanted_path) + time '12:00') at time zone 'UTC'), expires_at,
         memory_vector(t.vector)
     from unnest(parts, titles, vectors) with ordinality t (part, title, vector, place)

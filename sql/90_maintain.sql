@@ -7,6 +7,24 @@ as 'MODULE_PATHNAME', 'memory_backfill_wrapper';
 comment on function @extschema@.memory_backfill(bigint) is
     'Embeds memories that have no vector of the store''s model, at most max_rows. Returns how many were filled';
 
+create function @extschema@.memory_reindex()
+returns bigint
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+    changed bigint;
+begin
+    update memories m
+    set search = null
+    where m.search is distinct from memory_tsvector(m.title, m.content);
+    get diagnostics changed = row_count;
+    return changed;
+end
+$$;
+comment on function @extschema@.memory_reindex() is
+    'Reads the words of all memories again, after a change of the user dictionary or the configuration. Calls no model. Returns how many changed';
+
 create function @extschema@.memory_sweep()
 returns bigint
 language c volatile parallel unsafe

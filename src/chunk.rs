@@ -5,6 +5,7 @@ use pgrx::iter::TableIterator;
 use pgrx::prelude::*;
 use pgrx::JsonB;
 
+use crate::error::Failure;
 use crate::{embed, settings};
 
 /// Tokens a chunk leaves free for what the model adds to it.
@@ -44,13 +45,16 @@ fn to_date(date: CivilDate) -> Option<Date> {
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
 fn memory_split(
-    content: &str,
+    content: Option<&str>,
     path: Option<&str>,
     max_chars: Option<i32>,
 ) -> TableIterator<
     'static,
     (name!(chunk_index, i32), name!(title, Option<String>), name!(content, String), name!(document, JsonB)),
 > {
+    let Some(content) = content else {
+        Failure::argument("content must not be NULL").hint("An empty text has no chunks.").raise();
+    };
     let (chunks, properties): (Vec<Chunk>, serde_json::Value) = with_options(max_chars, |options| {
         if is_markdown(path) {
             let document = split_markdown(content, options);

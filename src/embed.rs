@@ -33,11 +33,13 @@ thread_local! {
 }
 
 /// Reads a kind as users write it.
-pub fn parse_kind(kind: &str) -> Result<Kind, Failure> {
+pub fn parse_kind(kind: Option<&str>) -> Result<Kind, Failure> {
     match kind {
-        "passage" => Ok(Kind::Passage),
-        "query" => Ok(Kind::Query),
-        other => Err(Failure::argument(format!("unknown kind of text: \"{}\"", shorten(other)))
+        Some("passage") => Ok(Kind::Passage),
+        Some("query") => Ok(Kind::Query),
+        None => Err(Failure::argument("kind of text must not be NULL")
+            .hint("Use 'passage' for what is stored, 'query' for what is asked.")),
+        Some(other) => Err(Failure::argument(format!("unknown kind of text: \"{}\"", shorten(other)))
             .hint("Use 'passage' for what is stored, 'query' for what is asked.")),
     }
 }
@@ -332,7 +334,8 @@ fn start(model: &str, text: &str, query: bool) -> Pending {
     if let Some(values) = key.and_then(queue::cached) {
         return Pending::Known(Ok(Some(values)));
     }
-    let request = Request { operation: Operation::Embed, query, model, text, max_windows: max_windows(query) };
+    let request =
+        Request { operation: Operation::Embed, query, model, text, max_windows: max_windows(query) };
     match queue::submit(&request) {
         Ok(ticket) => Pending::Queued { ticket, key },
         Err(failure) => Pending::Known(Err(queue_failure(failure))),
@@ -386,14 +389,14 @@ pub fn model_dims(name: &str) -> Result<usize, Failure> {
 }
 
 #[pg_extern(sql = false)]
-fn memory_embed_text(text: Option<&str>, kind: &str) -> Option<Vector> {
+fn memory_embed_text(text: Option<&str>, kind: Option<&str>) -> Option<Vector> {
     let kind = parse_kind(kind).or_raise();
     embed_one(&model_in_use(), text?, kind).or_raise().map(Vector)
 }
 
 #[pg_extern(sql = false)]
 fn memory_embed_texts(texts: Vec<Option<String>>, kind: &str) -> Vec<Option<Vector>> {
-    let kind = parse_kind(kind).or_raise();
+    let kind = parse_kind(Some(kind)).or_raise();
     let plain: Vec<&str> = texts.iter().map(|text| text.as_deref().unwrap_or("")).collect();
     embed_many(&model_in_use(), &plain, kind)
         .into_iter()

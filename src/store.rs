@@ -121,11 +121,6 @@ fn memory_content_hash(title: Option<&str>, content: Option<&str>) -> Vec<u8> {
     hash.finalize().to_vec()
 }
 
-thread_local! {
-    /// The last text indexed here and its number of words: both generated columns of a row need it.
-    static LAST_COUNT: RefCell<(String, u32)> = const { RefCell::new((String::new(), 0)) };
-}
-
 /// Texts above this size are indexed in pieces when they do not fit into one tsvector.
 const PIECE: usize = 128 * 1024;
 
@@ -179,22 +174,10 @@ fn index_text(text: &str) -> Result<TsVector, Failure> {
 
 #[pg_extern(sql = false)]
 fn memory_tsvector(title: Option<&str>, content: Option<&str>) -> TsVector {
-    let text = whole_text(title, content.unwrap_or(""));
-    let vector = index_text(&text).or_raise();
-    LAST_COUNT.with(|last| *last.borrow_mut() = (text, vector.total()));
-    vector
+    index_text(&whole_text(title, content.unwrap_or(""))).or_raise()
 }
 
 #[pg_extern(sql = false)]
-fn memory_token_count(title: Option<&str>, content: Option<&str>) -> i32 {
-    let text = whole_text(title, content.unwrap_or(""));
-    let known = LAST_COUNT.with(|last| {
-        let last = last.borrow();
-        (last.0 == text).then_some(last.1)
-    });
-    let count = match known {
-        Some(count) => count,
-        None => index_text(&text).or_raise().total(),
-    };
-    i32::try_from(count).unwrap_or(i32::MAX)
+fn memory_token_count(search: TsVector) -> i32 {
+    i32::try_from(search.total()).unwrap_or(i32::MAX)
 }

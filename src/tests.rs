@@ -72,8 +72,9 @@ mod tests {
         fill();
         Spi::run("set local enable_seqscan = off; set local enable_sort = off").unwrap();
         let schema = store::schema().unwrap();
-        let vector =
-            Spi::get_one::<String>("select embedding::text from memories order by id limit 1").unwrap().unwrap();
+        let vector = Spi::get_one::<String>("select embedding::text from memories order by id limit 1")
+            .unwrap()
+            .unwrap();
         let sql = search::vector_sql(&schema, &scope(), MODEL, 384, VectorPlan::Hnsw);
         let plan = plan(&sql, &format!("'{vector}'::vector"));
         assert!(plan.contains("Index Scan using memories_embedding_"), "{plan}");

@@ -580,8 +580,10 @@ pub fn take(number: usize, taking: Taking<'_>) -> Option<Job> {
                     let query = (*entry).query;
                     if let Taking::Questions(model) = taking {
                         let length = ((*entry).model_len as usize).min(MODEL_NAME);
-                        let bytes =
-                            std::slice::from_raw_parts(std::ptr::addr_of!((*entry).model).cast::<u8>(), length);
+                        let bytes = std::slice::from_raw_parts(
+                            std::ptr::addr_of!((*entry).model).cast::<u8>(),
+                            length,
+                        );
                         if !query || bytes != model.as_bytes() {
                             return None;
                         }

@@ -154,7 +154,13 @@ fn read_table() -> Vec<UserWord> {
         let column = |name: &std::ffi::CStr| i32::from(pg_sys::get_attnum(table, name.as_ptr()));
         let (word, freq, tag) = (column(c"word"), column(c"freq"), column(c"tag"));
         if word > 0 && freq > 0 && tag > 0 {
-            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+            // In parallel mode no new snapshot may be taken; the query's own is what leader and workers share.
+            let snapshot = if pg_sys::IsInParallelMode() && pg_sys::ActiveSnapshotSet() {
+                pg_sys::GetActiveSnapshot()
+            } else {
+                pg_sys::GetLatestSnapshot()
+            };
+            let snapshot = pg_sys::RegisterSnapshot(snapshot);
             let scan = pg_sys::systable_beginscan(
                 relation,
                 pg_sys::InvalidOid,

@@ -108,6 +108,10 @@ extern "C-unwind" fn summer_memory_launcher_main(_argument: pg_sys::Datum) {
             }
             run_filler(database);
         }
+        // The latch may have been reset while a filler ran.
+        if BackgroundWorker::sigterm_received() {
+            return;
+        }
         let left = next_round.saturating_duration_since(Instant::now()).min(Duration::from_secs(60));
         queue::worker_sleep(left);
     }

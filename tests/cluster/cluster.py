@@ -74,8 +74,13 @@ class Session:
 
     def __init__(self, connection: psycopg.Connection):
         self.connection = connection
-        self.notices: list[psycopg.errors.Diagnostic] = []
-        connection.add_notice_handler(self.notices.append)
+        # (severity, message, SQLSTATE) of each.
+        self.notices: list[tuple[str, str, str]] = []
+        connection.add_notice_handler(self._notice)
+
+    def _notice(self, notice: psycopg.errors.Diagnostic):
+        # Read at once: the result behind it is freed after the call.
+        self.notices.append((notice.severity_nonlocalized, notice.message_primary, notice.sqlstate))
 
     @property
     def pid(self) -> int:
@@ -99,7 +104,7 @@ class Session:
 
     def warnings(self) -> list[str]:
         """Messages of the warnings since the last call."""
-        found = [n.message_primary for n in self.notices if n.severity_nonlocalized == "WARNING"]
+        found = [message for severity, message, _ in self.notices if severity == "WARNING"]
         self.notices.clear()
         return found
 

@@ -9,6 +9,7 @@
 //! - the work is linear in the length of the text, whatever the text looks like;
 //! - no input is an error.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod boundary;
 mod date;

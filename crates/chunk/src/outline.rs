@@ -9,6 +9,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
 use crate::boundary::{Cut, Strength};
+use crate::pack::is_blank;
 use crate::slice;
 
 /// Between the headings of a trail.
@@ -36,51 +37,60 @@ pub(crate) struct Section<'t> {
     pub(crate) cuts: Vec<Cut>,
 }
 
-struct Heading {
+struct Heading<'t> {
     level: HeadingLevel,
-    /// From the first `#` (or the first line of a setext heading) on.
-    range: Range<usize>,
+    /// Its raw inline source, on one line.
+    text: String,
+    /// What follows up to the next heading.
+    body: &'t str,
+    body_start: usize,
+}
+
+impl Heading<'_> {
+    fn has_body(&self) -> bool {
+        !is_blank(self.body)
+    }
 }
 
 /// Reads `text`, whose lines end in LF.
 pub(crate) fn read(text: &str) -> Outline<'_> {
-    let (headings, cuts) = parse(text);
-    let mut outline = Outline { title: None, sections: Vec::with_capacity(headings.len() + 1) };
-    let mut cuts = cuts.as_slice();
-    let mut section = |from: usize, to: usize| {
-        let passed = cuts.partition_point(|cut| cut.at <= from);
-        let (_, rest) = cuts.split_at(passed);
-        let (own, rest) = rest.split_at(rest.partition_point(|cut| cut.at < to));
-        cuts = rest;
-        let cuts = own.iter().map(|cut| Cut { at: cut.at - from, ..*cut }).collect();
-        (slice(text, from, to), cuts)
-    };
+    let (ranges, cuts) = parse(text);
+    let end_of_body = |index: usize| ranges.get(index).map_or(text.len(), |(_, range)| range.start);
+    let headings: Vec<Heading> = ranges
+        .iter()
+        .enumerate()
+        .map(|(index, (level, range))| Heading {
+            level: *level,
+            text: heading_text(slice(text, range.start, range.end)),
+            body: slice(text, range.end, end_of_body(index + 1)),
+            body_start: range.end,
+        })
+        .collect();
 
     // Text in front of the first heading belongs to the document as a whole.
-    let start_of_first = headings.first().map_or(text.len(), |heading| heading.range.start);
-    let (body, own_cuts) = section(0, start_of_first);
-    let title = headings
-        .first()
-        .filter(|heading| heading.level == HeadingLevel::H1)
-        .map(|heading| shorten(&heading_text(slice(text, heading.range.start, heading.range.end))));
-    outline.sections.push(Section { title, heading_in_content: None, body, cuts: own_cuts });
+    let body = slice(text, 0, end_of_body(0));
+    let title =
+        headings.first().filter(|first| first.level == HeadingLevel::H1).map(|first| shorten(&first.text));
+    let mut sections = Vec::with_capacity(headings.len() + 1);
+    sections.push(Section { title, heading_in_content: None, body, cuts: cuts_of(body, 0, &cuts) });
 
+    let mut document_title: Option<String> = None;
     let mut trail: Vec<(HeadingLevel, String)> = Vec::new();
-    for (index, heading) in headings.iter().enumerate() {
-        let next = headings.get(index + 1);
-        let (body, cuts) = section(heading.range.end, next.map_or(text.len(), |next| next.range.start));
-        let full = heading_text(slice(text, heading.range.start, heading.range.end));
-        let short = shorten(&full);
-        let mut kept_elsewhere = short == full;
+    let mut following = headings.as_slice();
+    while let Some((heading, after)) = following.split_first() {
+        following = after;
+        let short = shorten(&heading.text);
+        // Whether all of the heading's text is read in the title of some chunk, or in that of the document.
+        let mut in_a_title = short == heading.text && (heading.has_body() || heads_a_chunk(heading, after));
         let title;
         if heading.level == HeadingLevel::H1 {
             trail.clear();
             title = short;
-            if outline.title.is_none() {
-                outline.title = Some(full.clone());
-            } else if body.trim().is_empty() {
-                // Neither the title of the document nor part of a trail.
-                kept_elsewhere = false;
+            if document_title.is_none() && !heading.text.is_empty() {
+                document_title = Some(heading.text.clone());
+            } else {
+                // It is in no trail.
+                in_a_title &= heading.has_body();
             }
         } else {
             trail.retain(|(level, _)| *level < heading.level);
@@ -89,22 +99,37 @@ pub(crate) fn read(text: &str) -> Outline<'_> {
                 trail.iter().map(|(_, part)| part.as_str()).filter(|part| !part.is_empty()).collect();
             title = parts.join(TRAIL_SEPARATOR);
         }
-        let is_parent = next.is_some_and(|next| next.level > heading.level);
-        if body.trim().is_empty() && !is_parent {
-            kept_elsewhere = false;
-        }
-        outline.sections.push(Section {
+        sections.push(Section {
             title: Some(title),
-            heading_in_content: Some(full).filter(|_| !kept_elsewhere),
-            body,
-            cuts,
+            heading_in_content: Some(heading.text.clone()).filter(|_| !in_a_title),
+            body: heading.body,
+            cuts: cuts_of(heading.body, heading.body_start, &cuts),
         });
     }
-    outline
+    Outline { title: document_title, sections }
+}
+
+/// Whether one of the headings below `heading` leads to a chunk: one with text or body always does, in itself or
+/// below it.
+fn heads_a_chunk(heading: &Heading, after: &[Heading]) -> bool {
+    after
+        .iter()
+        .take_while(|below| below.level > heading.level)
+        .any(|below| !below.text.is_empty() || below.has_body())
+}
+
+/// Those of `cuts`, which are places in the whole text, that lie inside `body`, as places in `body`.
+fn cuts_of(body: &str, body_start: usize, cuts: &[Cut]) -> Vec<Cut> {
+    let first = cuts.partition_point(|cut| cut.at <= body_start);
+    cuts.iter()
+        .skip(first)
+        .map(|cut| Cut { at: cut.at - body_start, ..*cut })
+        .take_while(|cut| cut.at < body.len())
+        .collect()
 }
 
 /// The headings at the top level and the block borders, both in order.
-fn parse(text: &str) -> (Vec<Heading>, Vec<Cut>) {
+fn parse(text: &str) -> (Vec<(HeadingLevel, Range<usize>)>, Vec<Cut>) {
     let mut headings = Vec::new();
     let mut borders = Borders { text, cuts: Vec::new(), end_of_line: 0 };
     let mut depth = 0_usize;
@@ -113,7 +138,7 @@ fn parse(text: &str) -> (Vec<Heading>, Vec<Cut>) {
             Event::Start(tag) => {
                 match tag {
                     Tag::Heading { level, .. } if depth == 0 => {
-                        headings.push(Heading { level, range: range.clone() });
+                        headings.push((level, range.clone()));
                     }
                     Tag::CodeBlock(_) => {
                         borders.add(range.start, strength_at(depth));
@@ -245,6 +270,22 @@ mod tests {
         let text = "# T\n## A\n### B\n#### C\n### D\n## E\n#### F\n##\n### G\n# U\n### H\n";
         let expected = ["T", "T", "A", "A > B", "A > B > C", "A > D", "E", "E > F", "", "G", "U", "H"];
         assert_eq!(titles(text), expected);
+    }
+
+    #[test]
+    fn a_heading_above_nothing_is_content() {
+        for (text, content) in [
+            ("## 甲\n### 乙\n", [None, Some("乙")]),
+            ("## 甲\n###\n", [Some("甲"), Some("")]),
+            ("## 甲\n###\n文", [None, None]),
+            ("## 甲\n##\n### 乙\n", [Some("甲"), None]),
+            ("# 甲\n# 乙\n", [Some("甲"), Some("乙")]),
+        ] {
+            let sections = read(text).sections;
+            let found: Vec<_> =
+                sections.iter().skip(1).take(2).map(|s| s.heading_in_content.as_deref()).collect();
+            assert_eq!(found, content, "{text:?}");
+        }
     }
 
     #[test]

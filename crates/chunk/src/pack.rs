@@ -1,8 +1,8 @@
 //! Cuts one section into pieces within the limits, at the best places, as few as greedy packing gives.
 //!
-//! It does not know where the cuts come from. What must hold: the pieces are slices of the text in order, nothing
-//! but white space lies between them, and two neighbouring pieces together are longer than the limit, which keeps the
-//! work linear.
+//! It does not know where the cuts come from. What must hold: the pieces are slices of the text in order, and nothing
+//! but white space lies between them. The work is linear because a short piece is only ever made in front of a long
+//! one: a cut comes early only where what follows up to the next such cut fits as a whole.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -52,7 +52,7 @@ pub(crate) fn pack<'t>(text: &'t str, blocks: &[Cut], meter: &Meter) -> Vec<&'t 
 }
 
 /// Whether there is nothing to see in `text`.
-fn is_blank(text: &str) -> bool {
+pub(crate) fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
 }
 

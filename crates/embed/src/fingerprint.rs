@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::manifest::TOKENIZER;
 use crate::{Error, Manifest};
 
-/// SHA-256 by relative name of every file that makes the vectors.
+/// SHA-256 by relative name of the graph, its weights, the tokenizer and every file of the manifest.
 ///
 /// A file whose hash differs from the one in the manifest is corrupt.
 pub(crate) fn hash_files(
@@ -75,7 +75,7 @@ fn hash_file(path: &Path, keep_going: &mut dyn FnMut() -> bool) -> Result<String
 /// One hash over the files, the runtime and every setting that changes a vector.
 pub(crate) fn fingerprint(hashes: &BTreeMap<PathBuf, String>, manifest: &Manifest, runtime: &str) -> String {
     let mut hasher = Sha256::new();
-    for (name, hash) in hashes {
+    for (name, hash) in hashes.iter().filter(|(name, _)| !is_prose(name)) {
         hasher.update(format!("{:?} {hash}\n", name.to_string_lossy()));
     }
     let Manifest { output, pooling, normalize, query_prefix, passage_prefix, max_tokens, dims, .. } =
@@ -85,6 +85,12 @@ pub(crate) fn fingerprint(hashes: &BTreeMap<PathBuf, String>, manifest: &Manifes
         pooling.as_str()
     ));
     hex(&hasher.finalize())
+}
+
+/// Files for people, which may change without changing a vector.
+fn is_prose(name: &Path) -> bool {
+    let stem = name.file_stem().unwrap_or_default().to_string_lossy();
+    ["LICENSE", "LICENCE", "NOTICE", "README"].iter().any(|prose| stem.starts_with(prose))
 }
 
 fn hex(bytes: &[u8]) -> String {

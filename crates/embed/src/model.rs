@@ -113,6 +113,12 @@ impl Model {
         self.tokens.count(text, kind).unwrap_or(text.len())
     }
 
+    /// Token ids of one run over the whole text, with prefix and special tokens, however many: for comparing
+    /// tokenizers.
+    pub fn token_ids(&self, text: &str, kind: Kind) -> Result<Vec<u32>, Error> {
+        self.tokens.ids(text, kind)
+    }
+
     /// The vector of a text.
     ///
     /// A text longer than the model's window is cut into windows at the ends of sentences where possible; their

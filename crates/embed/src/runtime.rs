@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ort::environment::Environment;
+use ort::logging::LogLevel;
 
 use crate::Error;
 
@@ -39,7 +40,9 @@ pub fn init_runtime(library: &Path) -> Result<(), Error> {
         .with_telemetry(false)
         .build()
         .map_err(Error::runtime)?;
-    let version = release_of(ort::info());
+    // Failures come back as errors; the runtime would also print them, in colour, into the server's log.
+    environment.set_log_level(LogLevel::Fatal);
+    let version = release_of(&library, ort::info());
     // Another value can only come from a call that held the lock before this one.
     let _ = RUNTIME.set(Runtime { environment, version });
     Ok(())
@@ -60,14 +63,17 @@ pub(crate) fn environment() -> Result<&'static Environment, Error> {
         .ok_or_else(|| Error::runtime("the library has not been loaded"))
 }
 
-/// `ORT Build Info: git-branch=rel-1.28.0, git-commit-id=…` -> `1.28.0`; any other build keeps its whole text.
-fn release_of(info: &str) -> String {
-    info.split("git-branch=rel-")
-        .nth(1)
-        .and_then(|rest| rest.split([',', ' ']).next())
-        .filter(|version| !version.is_empty())
-        .unwrap_or(info)
-        .to_owned()
+/// The release by the name of the file (`libonnxruntime.so.1.28.0`), else the commit the library was built from:
+/// its own account of itself (`ORT Build Info: git-branch=HEAD, git-commit-id=45de2a8b06, …`) has no release in it.
+fn release_of(library: &Path, info: &str) -> String {
+    let name = library.file_name().unwrap_or_default().to_string_lossy();
+    if let Some((_, release)) = name.split_once(".so.") {
+        if release.starts_with(|c: char| c.is_ascii_digit()) {
+            return release.to_owned();
+        }
+    }
+    let commit = info.split("git-commit-id=").nth(1).and_then(|rest| rest.split([',', ' ']).next());
+    commit.unwrap_or(info).to_owned()
 }
 
 #[cfg(test)]
@@ -75,10 +81,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_release_is_read_from_the_build_text() {
-        let info = "ORT Build Info: git-branch=rel-1.28.0, git-commit-id=abc, build type=Release";
-        assert_eq!(release_of(info), "1.28.0");
-        assert_eq!(release_of("something else"), "something else");
+    fn the_release_is_in_the_name_or_else_the_commit_stands_for_it() {
+        let info = "ORT Build Info: git-branch=HEAD, git-commit-id=45de2a8b06, build type=Release";
+        assert_eq!(release_of(Path::new("/lib/libonnxruntime.so.1.28.0"), info), "1.28.0");
+        assert_eq!(release_of(Path::new("/lib/libonnxruntime.so"), info), "45de2a8b06");
+        assert_eq!(release_of(Path::new("/lib/libonnxruntime.so"), "something else"), "something else");
     }
 
     #[test]

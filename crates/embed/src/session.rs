@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use ort::ep::CPU;
+use ort::logging::LogLevel;
 use ort::memory::Allocator;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{HasSelectedOutputs, OutputSelector, RunOptions};
@@ -152,6 +153,7 @@ fn commit(path: &Path, options: &Options) -> Result<OrtSession, Error> {
     let mut builder = OrtSession::builder(environment)
         .map_err(Error::runtime)?
         .with_optimization_level(GraphOptimizationLevel::All)
+        .and_then(|b| b.with_log_level(LogLevel::Fatal))
         .and_then(|b| b.with_intra_threads(options.threads.max(1)))
         .and_then(|b| b.with_inter_threads(1))
         .and_then(|b| b.with_parallel_execution(false))

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use tokenizers::{ModelWrapper, Tokenizer};
+use tokenizers::{Encoding, ModelWrapper, Tokenizer};
 
 use crate::windows::{pieces, Cutter, Span};
 use crate::{Error, Kind, Manifest};
@@ -16,6 +16,9 @@ use crate::{Error, Kind, Manifest};
 const PIECE: usize = 64 * 1024;
 /// Fewest tokens a window must have left for the text itself.
 const MIN_BUDGET: usize = 8;
+
+/// How models spell the token of unknown characters.
+const UNKNOWN: [&str; 3] = ["<unk>", "[UNK]", "<UNK>"];
 
 /// A prefix and what it costs.
 struct Prefix {
@@ -28,10 +31,10 @@ struct Prefix {
 
 pub(crate) struct Tokens {
     tokenizer: Tokenizer,
-    /// Made when a text first spells a special token out; see [`literal`].
+    /// Made when a text is first taken for a special token; see [`literal`].
     literal: OnceLock<Option<Tokenizer>>,
-    /// Special tokens as they are spelled.
-    special: Vec<String>,
+    /// Special tokens that no text may become: spelling and id.
+    special: Vec<(String, u32)>,
     passage: Prefix,
     query: Prefix,
     max_tokens: usize,
@@ -43,13 +46,15 @@ impl Tokens {
         let mut tokenizer = Tokenizer::from_bytes(&bytes).map_err(|error| Error::corrupt(path, error))?;
         tokenizer.with_truncation(None).map_err(|error| Error::corrupt(path, error))?;
         tokenizer.with_padding(None);
-        // `<s>` in a text is text.
+        // `<s>` in a text is text, for most models by this alone.
         tokenizer.set_encode_special_tokens(true);
         let special = tokenizer
             .get_added_tokens_decoder()
-            .into_values()
-            .filter(|token| token.special && !token.content.is_empty())
-            .map(|token| token.content)
+            .into_iter()
+            .filter(|(_, token)| token.special && !token.content.is_empty())
+            // The piece of unknown characters is all a text may have of these.
+            .filter(|(_, token)| !UNKNOWN.contains(&token.content.as_str()))
+            .map(|(id, token)| (token.content, id))
             .collect();
         let prefix = |kind| -> Result<Prefix, Error> {
             let text = manifest.prefix(kind);
@@ -96,8 +101,20 @@ impl Tokens {
             joined = format!("{}{text}", prefix.text);
             &joined
         };
-        let encoding = self.tokenizer_for(text).encode_fast(input, true).map_err(Error::runtime)?;
+        let encoding = self.tokenizer.encode_fast(input, true).map_err(Error::runtime)?;
+        if self.takes_for_special(text, &encoding) {
+            if let Some(literal) = self.literal.get_or_init(|| literal(&self.tokenizer, &self.special)) {
+                return Ok(literal.encode_fast(input, true).map_err(Error::runtime)?.get_ids().to_vec());
+            }
+        }
         Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Whether a part of the text became a special token.
+    fn takes_for_special(&self, text: &str, encoding: &Encoding) -> bool {
+        let spelled = || self.special.iter().any(|(token, _)| text.contains(token.as_str()));
+        let taken = |(&id, &added): (&u32, &u32)| added == 0 && self.special.iter().any(|&(_, s)| s == id);
+        spelled() && encoding.get_ids().iter().zip(encoding.get_special_tokens_mask()).any(taken)
     }
 
     /// Ids of one run over a part of the text, shortened to the model's window if need be.
@@ -121,11 +138,10 @@ impl Tokens {
         if text.len() <= PIECE {
             return Ok(self.ids(text, kind)?.len());
         }
-        let tokenizer = self.tokenizer_for(text);
         let mut count = self.prefix(kind).overhead;
         for piece in pieces(text, PIECE) {
             let piece = text.get(piece.start..piece.end).unwrap_or_default();
-            count += tokenizer.encode_fast(piece, false).map_err(Error::runtime)?.len();
+            count += self.tokenizer.encode_fast(piece, false).map_err(Error::runtime)?.len();
         }
         Ok(count)
     }
@@ -137,7 +153,6 @@ impl Tokens {
         kind: Kind,
         keep_going: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<Span>, Error> {
-        let tokenizer = self.tokenizer_for(text);
         let budget = self.max_tokens - self.prefix(kind).overhead;
         let mut cutter = Cutter::new(text, budget);
         for piece in pieces(text, PIECE) {
@@ -145,7 +160,7 @@ impl Tokens {
                 return Err(Error::Cancelled);
             }
             let part = text.get(piece.start..piece.end).unwrap_or_default();
-            let encoding = tokenizer.encode(part, false).map_err(Error::runtime)?;
+            let encoding = self.tokenizer.encode(part, false).map_err(Error::runtime)?;
             for &(start, _) in encoding.get_offsets() {
                 cutter.push(piece.start + start);
             }
@@ -169,14 +184,6 @@ impl Tokens {
             Kind::Query => &self.query,
         }
     }
-
-    fn tokenizer_for(&self, text: &str) -> &Tokenizer {
-        if !self.special.iter().any(|token| text.contains(token.as_str())) {
-            return &self.tokenizer;
-        }
-        let literal = self.literal.get_or_init(|| literal(&self.tokenizer, &self.special));
-        literal.as_ref().unwrap_or(&self.tokenizer)
-    }
 }
 
 /// A copy of a unigram tokenizer that cannot find special tokens in a text.
@@ -184,14 +191,14 @@ impl Tokens {
 /// `set_encode_special_tokens` alone is not enough there: special tokens are ordinary pieces of the vocabulary
 /// with the best score of all, and the search for the best path takes them. In the copy these pieces get a
 /// spelling that no text has. Other models split or merge characters and never come to them: `None`.
-fn literal(tokenizer: &Tokenizer, special: &[String]) -> Option<Tokenizer> {
+fn literal(tokenizer: &Tokenizer, special: &[(String, u32)]) -> Option<Tokenizer> {
     if !matches!(tokenizer.get_model(), ModelWrapper::Unigram(_)) {
         return None;
     }
     let mut model = serde_json::to_value(tokenizer.get_model()).ok()?;
     for piece in model.get_mut("vocab")?.as_array_mut()? {
         let spelling = piece.get_mut(0)?;
-        if spelling.as_str().is_some_and(|s| special.iter().any(|token| token == s)) {
+        if spelling.as_str().is_some_and(|s| special.iter().any(|(token, _)| token == s)) {
             *spelling = format!("\0{}", spelling.as_str()?).into();
         }
     }

@@ -71,7 +71,9 @@ pub fn lexize<'t>(token: &'t str, segmenter: &Segmenter, stop_words: &StopWords)
         Some(TokenKind::AsciiWord | TokenKind::Word) => word(folded, stop_words),
         Some(TokenKind::Version | TokenKind::SFloat | TokenKind::Uint) => whole(folded),
         Some(TokenKind::Float | TokenKind::Int) => number(folded),
-        Some(TokenKind::NumHword | TokenKind::AsciiHword | TokenKind::Hword | TokenKind::Url) => whole(folded),
+        Some(TokenKind::NumHword | TokenKind::AsciiHword | TokenKind::Hword | TokenKind::Url) => {
+            whole(folded)
+        }
         Some(TokenKind::Identifier) if is_decorated_number(text) => number(folded),
         Some(TokenKind::Blank) => Lexemes::Unknown,
         _ => compound(folded, segmenter),
@@ -151,10 +153,6 @@ fn compound<'t>(folded: Cow<'t, str>, segmenter: &Segmenter) -> Lexemes<'t> {
         parts.add(version);
         return parts.finish(folded);
     }
-    if folded.contains('&') && folded.bytes().all(|b| b.is_ascii_lowercase() || b == b'&') {
-        // AT&T, R&D: the letters alone tell nothing.
-        return whole(folded);
-    }
     for name in folded.split(|c: char| !is_name(c)).map(|name| name.trim_matches(is_joint)) {
         parts.add(name);
         let mut rest = name;
@@ -192,7 +190,10 @@ fn is_joint(c: char) -> bool {
 fn splitting_dot(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    bytes.iter().enumerate().position(|(at, b)| *b == b'.' && !(is_digit(at.wrapping_sub(1)) && is_digit(at + 1)))
+    bytes
+        .iter()
+        .enumerate()
+        .position(|(at, b)| *b == b'.' && !(is_digit(at.wrapping_sub(1)) && is_digit(at + 1)))
 }
 
 /// The runs of letters and digits of `name`; Han runs are cut into words.

@@ -376,8 +376,9 @@ impl<'t> Parser<'t> {
             b',' if is_ascii && shape.is_thousands() && self.is_thousand_group(next) => {
                 Some((Connector::Comma, next))
             }
-            b'&' if is_ascii && shape.is_capitals() && n.ascii.is_ascii_uppercase() => {
-                Some((Connector::Ampersand, next))
+            b'&' if is_ascii && shape.is_initials() && n.joins() => {
+                let joins = self.run(next).is_initials() && markup::entity_len(self.rest(at)).is_none();
+                joins.then_some((Connector::Ampersand, next))
             }
             _ => None,
         }

@@ -61,7 +61,8 @@ mod tests {
         for word in ["的", "了", "是", "和", "与", "以及", "什么", "the", "of", "and"] {
             assert!(stop_words.contains(word), "{word}");
         }
-        for word in ["", "狗", "猫", "水", "茶", "有", "不", "没", "桌上", "not a word", "postgres"] {
+        for word in ["", "狗", "猫", "水", "茶", "有", "不", "没", "桌上", "not a word", "postgres"]
+        {
             assert!(!stop_words.contains(word), "{word}");
         }
     }

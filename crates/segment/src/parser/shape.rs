@@ -5,6 +5,10 @@
 use crate::class::{Class, Look};
 use crate::TokenKind;
 
+/// Most letters on a side of `&` that make it part of a name (AT&T, R&D, S&P); between longer words it only
+/// joins them.
+const MAX_INITIALS: usize = 2;
+
 /// A run of letters and digits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run {
@@ -12,7 +16,6 @@ pub(super) struct Run {
     pub end: usize,
     chars: usize,
     latin: usize,
-    capitals: usize,
     other_letters: usize,
     wide: usize,
     decimals: usize,
@@ -26,7 +29,6 @@ impl Run {
             end: start,
             chars: 0,
             latin: 0,
-            capitals: 0,
             other_letters: 0,
             wide: 0,
             decimals: 0,
@@ -43,7 +45,6 @@ impl Run {
                     self.other_letters += 1;
                 } else {
                     self.latin += 1;
-                    self.capitals += usize::from(l.ascii.is_ascii_uppercase());
                 }
                 self.begins_with_letter |= self.chars == 0;
             }
@@ -69,6 +70,11 @@ impl Run {
     /// Decimal digits only.
     pub fn is_decimal(&self) -> bool {
         self.decimals == self.chars
+    }
+
+    /// Letters that can be initials: `AT` and `T` of `AT&T`.
+    pub fn is_initials(&self) -> bool {
+        self.latin == self.chars && self.chars <= MAX_INITIALS
     }
 
     pub fn has_latin_letter(&self) -> bool {
@@ -129,7 +135,6 @@ pub(super) struct Shape {
     any_letter: bool,
     any_number: bool,
     all_latin: bool,
-    all_capitals: bool,
     all_decimal: bool,
     first_chars: usize,
     first_begins_with_letter: bool,
@@ -142,7 +147,6 @@ impl Shape {
     pub fn add(&mut self, run: &Run) {
         if self.runs == 0 {
             self.all_latin = true;
-            self.all_capitals = true;
             self.all_decimal = true;
             self.first_chars = run.chars;
             self.first_begins_with_letter = run.begins_with_letter;
@@ -151,7 +155,6 @@ impl Shape {
         self.any_letter |= run.has_letter();
         self.any_number |= run.has_number();
         self.all_latin &= run.latin == run.chars;
-        self.all_capitals &= run.capitals == run.chars;
         self.all_decimal &= run.is_decimal();
         self.last_has_letter = run.has_letter();
         self.last_chars = run.chars;
@@ -206,9 +209,9 @@ impl Shape {
         self.all_decimal && self.only(COMMA) && self.first_chars <= 3
     }
 
-    /// A few capitals, such as `AT` of `AT&T`.
-    pub fn is_capitals(&self) -> bool {
-        self.all_capitals && self.only(Connector::Ampersand as u16) && self.last_chars <= 4
+    /// Nothing but initials, such as `AT` of `AT&T`.
+    pub fn is_initials(&self) -> bool {
+        self.all_latin && self.only(Connector::Ampersand as u16) && self.last_chars <= MAX_INITIALS
     }
 
     /// A host name, perhaps with a port.
