@@ -42,7 +42,8 @@ SLOTS: dict[str, tuple[str, ...]] = {
         "dish": "红烧肉 清蒸鲈鱼 番茄炒蛋 麻婆豆腐 酸菜鱼 宫保鸡丁 蚝油生菜 糖醋排骨 冬瓜丸子汤 葱油拌面 "
         "小炒黄牛肉 白切鸡 腌笃鲜 地三鲜 干煸四季豆",
         "shop": "超市 菜市场 便利店 山姆会员店 盒马 小区门口的水果店 批发市场 楼下的杂货铺",
-        "person": "晓彤 小满 老周 孟总 钱师傅 阿杰 林姐 老丈人 王老师 陈医生 表哥 邻居张阿姨 同事小何 妈妈 爸爸",
+        "person": "晓彤 小满 老周 孟总 钱师傅 阿杰 林姐 老丈人 王老师 陈医生 表哥 邻居张阿姨 "
+        "同事小何 妈妈 爸爸",
         "city": "苏州 杭州 南京 上海 成都 西安 青岛 厦门 昆明 长沙 大理 哈尔滨 桂林 泉州",
         "sight": "古城墙 博物馆 植物园 老码头 湖边栈道 夜市 美术馆 茶园 海边灯塔 石窟 森林公园 钟楼",
         "road": "东环高架 金鸡湖大道 滨河路 南环隧道 中山北路 机场快速路 人民桥 解放西路",
@@ -52,7 +53,8 @@ SLOTS: dict[str, tuple[str, ...]] = {
         "pgvector MinIO Prometheus Grafana",
         "fault": "连接池耗尽 内存泄漏 证书过期 死锁 缓存击穿 磁盘写满 时区错乱 消息重复消费 主从延迟 慢查询 "
         "跨域报错 首屏白屏 样式错位 依赖冲突 编码乱码",
-        "device": "路由器 投影仪 洗碗机 扫地机器人 净水器 空调 热水器 打印机 光猫 门锁 NAS 显示器 音响 摄像头",
+        "device": "路由器 投影仪 洗碗机 扫地机器人 净水器 空调 热水器 打印机 光猫 门锁 "
+        "NAS 显示器 音响 摄像头",
         "symptom": "断网 漏水 噪音很大 不制热 指示灯闪红 连不上手机 自动重启 遥控失灵 速度只有一半 死机",
         "sport": "慢跑 游泳 骑车 羽毛球 瑜伽 爬山 跳绳 力量训练 打太极 篮球",
         "ache": "膝盖 肩膀 腰 手腕 脖子 脚踝 眼睛 牙 嗓子 胃",
@@ -64,7 +66,8 @@ SLOTS: dict[str, tuple[str, ...]] = {
         "plant": "绿萝 月季 多肉 薄荷 栀子花 龟背竹 番茄苗 茉莉 蝴蝶兰 吊兰 君子兰 小葱",
         "pet": "橘猫团团 金毛豆包 仓鼠 鹦鹉 乌龟 金鱼",
         "lesson": "数学 英语 语文 钢琴 围棋 科学实验 游泳课 画画 编程课 书法",
-        "film": "《流浪地球》 《哪吒之魔童降世》 《霸王别姬》 《千与千寻》 《星际穿越》 《长津湖》 《疯狂动物城》",
+        "film": "《流浪地球》 《哪吒之魔童降世》 《霸王别姬》 《千与千寻》 《星际穿越》 《长津湖》 "
+        "《疯狂动物城》",
         "project": "记忆系统 博客改版 订单中心 数据看板 小程序 网关重构 搜索服务 报表平台 推荐引擎 权限系统",
         "moment": "早上七点 上午十点 中午 下午三点 傍晚 晚上八点 半夜 周末",
         "weather": "小雨 大雾 晴天 雷阵雨 下雪 沙尘 台风 阴天 高温 倒春寒",
@@ -72,10 +75,20 @@ SLOTS: dict[str, tuple[str, ...]] = {
         "file": "src/pages/rss.xml.ts config/nginx.conf docker-compose.yml sql/schema.sql scripts/deploy.sh "
         "notes/design.md reports/redirects.csv",
         "n": " ".join(str(n) for n in (2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 20, 24, 30, 36, 45, 60, 90)),
-        "yuan": " ".join(str(n) for n in (9.9, 18, 26, 38.5, 52, 68.6, 99, 128, 210, 330, 460, 799, 1280, 2600)),
+        "yuan": " ".join(
+            str(n) for n in (9.9, 18, 26, 38.5, 52, 68.6, 99, 128, 210, 330, 460, 799, 1280, 2600)
+        ),
         "version": "v1.2.3 v2.0.0 v0.9.14 v3.11 v18.6 v1.28.0 v4.5-beta",
     }.items()
-} | {"fault_en": ("connection refused", "out of memory", "permission denied", "timeout expired", "502 Bad Gateway")}
+} | {
+    "fault_en": (
+        "connection refused",
+        "out of memory",
+        "permission denied",
+        "timeout expired",
+        "502 Bad Gateway",
+    )
+}
 
 TOPICS = (
     Topic(
@@ -133,7 +146,12 @@ TOPICS = (
             "Lighthouse 从 {n} 分提高到 9{n} 分，主要是图片懒加载和字体子集。",
             "用 {front} 写了 {n} 个端到端用例，覆盖登录、搜索和导出。",
         ),
-        ("我最近使用的前端技术有哪些？", "{front} 升级遇到了什么问题", "{front} 怎么解决{fault}", "首页{fault}怎么修"),
+        (
+            "我最近使用的前端技术有哪些？",
+            "{front} 升级遇到了什么问题",
+            "{front} 怎么解决{fault}",
+            "首页{fault}怎么修",
+        ),
     ),
     Topic(
         "后端",
@@ -146,7 +164,12 @@ TOPICS = (
             "根因是{fault}：{person}写的定时任务没有释放连接。",
             "- 结论：{back} 和 {back} 之间加重试，退避从 {n} 毫秒开始。",
         ),
-        ("{back} {fault}是怎么解决的？", "{project}为什么变慢", "{back} {fault_en}", "上次{fault}的根因是什么"),
+        (
+            "{back} {fault}是怎么解决的？",
+            "{project}为什么变慢",
+            "{back} {fault_en}",
+            "上次{fault}的根因是什么",
+        ),
     ),
     Topic(
         "家电",
@@ -159,7 +182,12 @@ TOPICS = (
             "新{device}花了 {yuan} 元，比旧的省电，声音也小。",
             "说明书第 {n} 页写着：{symptom}时长按复位键 {n} 秒。",
         ),
-        ("上次{device}{symptom}是怎么修好的？", "{device}是什么时候买的", "谁来修过{device}", "{symptom}怎么办"),
+        (
+            "上次{device}{symptom}是怎么修好的？",
+            "{device}是什么时候买的",
+            "谁来修过{device}",
+            "{symptom}怎么办",
+        ),
     ),
     Topic(
         "健康",
@@ -237,7 +265,12 @@ TOPICS = (
             "{lesson}的作业有 {n} 道题，错了 {n} 道，重新讲了一遍。",
             "{person}想学用手机挂号，约了{moment}回去教。",
         ),
-        ("{lesson}学得怎么样了？", "{festival}送了{person}什么礼物", "看{film}是哪天", "给{person}打电话说了什么"),
+        (
+            "{lesson}学得怎么样了？",
+            "{festival}送了{person}什么礼物",
+            "看{film}是哪天",
+            "给{person}打电话说了什么",
+        ),
     ),
     Topic(
         "工作",

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OWN_SET = "own"
 DEPTH = 10  # results asked for; every figure is at this depth or above it
 CUTOFFS = (1, 5, 10)
-BATCH = 100  # rows an insert statement carries; one batch is one transaction
+BATCH = 50  # rows an insert statement carries; one batch is one transaction
 
 # Arm -> (mode, fusion) of memory_search. TFIDF is computed here, without the server.
 ARMS = {

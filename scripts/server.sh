@@ -43,8 +43,10 @@ EOF
     "$pgbin/psql" -X -q -v ON_ERROR_STOP=1 -c "set client_min_messages = warning; create extension if not exists summer_memory cascade"
     ;;
 stop)
-    if [ -f "$PGDATA_DIR/PG_VERSION" ] && running; then ctl -w -m fast stop >/dev/null; fi
-    rm -rf "$socket_dir"
+    if [ -f "$PGDATA_DIR/PG_VERSION" ] && running; then
+        ctl -w -m fast stop >/dev/null
+        rmdir "$socket_dir" 2>/dev/null || true
+    fi
     ;;
 status)
     ctl status

@@ -11,6 +11,9 @@ need make make
 need python3 python3
 need git git
 need unshare util-linux
+# cargo-pgrx links OpenSSL.
+need pkg-config pkg-config
+[ -e /usr/include/openssl/ssl.h ] || missing+=(libssl-dev)
 [ -e /usr/include/stdio.h ] || missing+=(libc6-dev)
 if command -v python3 >/dev/null 2>&1; then
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)

@@ -79,6 +79,7 @@ create view @extschema@.memory_models
 with (security_invoker = true) as
 select name, dims, max_tokens, pooling, query_prefix, passage_prefix, active, problem
 from @extschema@.memory_list_models();
+grant select on @extschema@.memory_models to public;
 comment on view @extschema@.memory_models is 'Models that can be used, which of them the store uses, and what is wrong with a broken one';
 
 create function @extschema@.memory_embed_trigger()

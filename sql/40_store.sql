@@ -80,8 +80,17 @@ declare
 begin
     if tg_op = 'UPDATE' then
         text_changed := (new.title, new.content) is distinct from (old.title, old.content);
-        -- As text: the operators of type vector may not be on the search path.
-        vector_given := new.embedding::text is distinct from old.embedding::text and new.embedding is not null;
+        -- As bytes: the operators of type vector may not be on the search path.
+        vector_given := new.embedding is not null and not row(new.embedding)::record *= row(old.embedding)::record;
+        if not (row(new.namespace, new.path, new.chunk_index, new.title, new.content, new.metadata, new.tags,
+                new.entities, new.occurred_at, new.expires_at)::record
+            *= row(old.namespace, old.path, old.chunk_index, old.title, old.content, old.metadata, old.tags,
+                old.entities, old.occurred_at, old.expires_at)::record) then
+            new.updated_at := now();
+        end if;
+        if not text_changed and not vector_given and new.search is not null then
+            return new;
+        end if;
     else
         vector_given := new.embedding is not null;
     end if;
@@ -128,19 +137,7 @@ begin
 end
 $$;
 comment on function @extschema@.memory_derive() is
-    'Trigger of memories: words, embedding, model, date and place of a new or changed text, unless they are given';
-
-create function @extschema@.memory_touch()
-returns trigger
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    new.updated_at := now();
-    return new;
-end
-$$;
-comment on function @extschema@.memory_touch() is 'Trigger of memories: sets updated_at';
+    'Trigger of memories: words, embedding, model, date and place of a new or changed text unless they are given, and updated_at';
 
 create function @extschema@.memory_index_model(model text)
 returns void
@@ -205,6 +202,8 @@ begin
         grant select on @extschema@.memory_options to public;
     end if;
     comment on table @extschema@.memory_options is 'Choices of this store, such as its model';
+    comment on column @extschema@.memory_options.name is 'What is chosen';
+    comment on column @extschema@.memory_options.value is 'The choice';
 
     if to_regclass('@extschema@.memory_words') is null then
         create table @extschema@.memory_words (
@@ -212,7 +211,7 @@ begin
             freq integer,
             tag text,
             constraint memory_words_pkey primary key (word),
-            constraint memory_words_freq_check check (freq >= 0)
+            constraint memory_words_freq_check check (freq >= 1)
         );
     end if;
     comment on table @extschema@.memory_words is
@@ -251,7 +250,8 @@ begin
             embed_error text,
             search tsvector,
             token_count integer,
-            constraint memories_pkey primary key (id)
+            constraint memories_pkey primary key (id),
+            constraint memories_metadata_check check (jsonb_typeof(metadata) = 'object')
         );
         -- Rows up to a page stay in one piece: the arms read words and vectors of many rows.
         alter table @extschema@.memories set (toast_tuple_target = 8160);
@@ -299,15 +299,17 @@ begin
             execute 'create ' || definition;
         end if;
     end loop;
-    perform memory_index_model(memory_active_model());
+    begin
+        perform memory_index_model(memory_active_model());
+    exception
+        when undefined_object or undefined_file or object_not_in_prerequisite_state then
+            raise warning 'no vector index yet: %', sqlerrm
+                using hint = 'Install the model, then run memory_use_model() again.';
+    end;
 
     create or replace trigger memory_derive
-    before insert or update of title, content, embedding, model, search on @extschema@.memories
+    before insert or update on @extschema@.memories
     for each row execute function @extschema@.memory_derive();
-    create or replace trigger memory_touch
-    before update of namespace, path, chunk_index, title, content, metadata, tags, entities, occurred_at, expires_at
-    on @extschema@.memories
-    for each row execute function @extschema@.memory_touch();
 end
 $$;
 comment on function @extschema@.memory_init() is
@@ -617,7 +619,7 @@ as $$
 declare
     forgotten bigint;
 begin
-    if $1 is null and $2 is null and $4 is null then
+    if $1 is null and $2 is null and coalesce($4, '{}') = '{}' then
         raise exception 'memory_forget needs ids, a path or a filter'
             using errcode = '22023',
                   hint = 'To forget a whole namespace: delete from memories where namespace = ''…''.';

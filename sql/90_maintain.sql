@@ -74,5 +74,6 @@ create view @extschema@.memory_status
 with (security_invoker = true) as
 select memories, pending, failed, other_model, expired, model, dims, model_problem, embedding_runs_in, table_size, index_size
 from @extschema@.memory_status_rows();
+grant select on @extschema@.memory_status to public;
 comment on view @extschema@.memory_status is
     'Rows, rows without an embedding, the model and where it runs, sizes; counts only rows the caller may see';

@@ -55,6 +55,11 @@ fn memory_split(
     let Some(content) = content else {
         Failure::argument("content must not be NULL").hint("An empty text has no chunks.").raise();
     };
+    if let Some(max_chars @ ..=0) = max_chars {
+        Failure::argument(format!("max_chars must be positive, not {max_chars}"))
+            .hint("It is the most characters a chunk may have.")
+            .raise();
+    }
     let (chunks, properties): (Vec<Chunk>, serde_json::Value) = with_options(max_chars, |options| {
         if is_markdown(path) {
             let document = split_markdown(content, options);

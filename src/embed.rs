@@ -35,10 +35,8 @@ thread_local! {
 /// Reads a kind as users write it.
 pub fn parse_kind(kind: Option<&str>) -> Result<Kind, Failure> {
     match kind {
-        Some("passage") => Ok(Kind::Passage),
+        None | Some("passage") => Ok(Kind::Passage),
         Some("query") => Ok(Kind::Query),
-        None => Err(Failure::argument("kind of text must not be NULL")
-            .hint("Use 'passage' for what is stored, 'query' for what is asked.")),
         Some(other) => Err(Failure::argument(format!("unknown kind of text: \"{}\"", shorten(other)))
             .hint("Use 'passage' for what is stored, 'query' for what is asked.")),
     }
@@ -46,7 +44,7 @@ pub fn parse_kind(kind: Option<&str>) -> Result<Kind, Failure> {
 
 /// At most 63 characters of a name for a message.
 pub fn shorten(name: &str) -> String {
-    name.chars().take(63).collect()
+    name.chars().take(63).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Folders that may hold models, the administrator's first.
@@ -421,9 +419,11 @@ fn memory_try_embed(text: Option<&str>) -> Option<Vector> {
                 error.failure.raise();
             }
             if statement::first_time("memory_try_embed") {
-                let message = format!("memory stored without embedding: {}", error.failure.message);
+                let message = format!("text stored without embedding: {}", error.failure.message);
                 Failure::new(error.failure.code, message)
-                    .hint("It is found by its words; memory_backfill() embeds it later.")
+                    .hint(
+                        "A memory is found by its words all the same, and memory_backfill() embeds it later.",
+                    )
                     .warn();
             }
             None
@@ -508,7 +508,7 @@ fn memory_list_models() -> TableIterator<
                     name,
                     manifest.dims.and_then(small),
                     small(manifest.max_tokens),
-                    Some(format!("{:?}", manifest.pooling).to_lowercase()),
+                    Some(manifest.pooling.as_str().to_owned()),
                     Some(manifest.query_prefix),
                     Some(manifest.passage_prefix),
                     is_active,

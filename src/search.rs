@@ -220,7 +220,10 @@ impl Search {
         let namespace = match namespace {
             Some("*") => None,
             Some(name) => Some(name.to_owned()),
-            None => Some(settings::text(&settings::NAMESPACE)),
+            None => Some(match settings::text(&settings::NAMESPACE) {
+                empty if empty.is_empty() => "default".to_owned(),
+                name => name,
+            }),
         };
         if let Some(json) = &filter {
             if !json.0.is_object() {

@@ -176,12 +176,12 @@ fn run_filler(database: pg_sys::Oid) {
 extern "C-unwind" fn summer_memory_filler_main(argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(pg_sys::Oid::from(argument.value() as u32)), None);
-    if settings::EMBED.get() == settings::EmbedMode::Off {
-        return;
-    }
     let goes_on = || !BackgroundWorker::sigterm_received();
     let Some(owner) = BackgroundWorker::transaction(store_owner) else { return };
     BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, maintain::sweep_expired)));
+    if settings::EMBED.get() == settings::EmbedMode::Off {
+        return;
+    }
     while goes_on() {
         let batch =
             BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, maintain::pending_batch)));

@@ -168,7 +168,7 @@ def check_reference(text, database):
             raise SystemExit(done.stderr)
         return [line.split("\t") for line in done.stdout.splitlines()]
 
-    code = " ".join(re.findall(r"`[^`\n]+`", text))
+    code = " ".join(re.findall(r"^```.*?^```|`[^`\n]+`", text, flags=re.MULTILINE | re.DOTALL))
     for kind, sql in NAMES.items():
         for (name,) in rows(sql):
             if not re.search(r"(?<![a-z_.])" + re.escape(name), code):

@@ -107,7 +107,7 @@ impl Model {
 
     /// Tokens of a text with its prefix and the special tokens.
     ///
-    /// Exact up to 64 KiB, within a few tokens above. A text the tokenizer fails on counts as its bytes, which
+    /// Exact up to 16 KiB, within a few tokens above. A text the tokenizer fails on counts as its bytes, which
     /// is never too low.
     pub fn count_tokens(&self, text: &str, kind: Kind) -> usize {
         self.tokens.count(text, kind).unwrap_or(text.len())
@@ -122,7 +122,7 @@ impl Model {
     /// The vector of a text.
     ///
     /// A text longer than the model's window is cut into windows at the ends of sentences where possible; their
-    /// vectors are weighted by their numbers of tokens and added. `keep_going` is asked before each run and each 64
+    /// vectors are weighted by their numbers of tokens and added. `keep_going` is asked before each run and each 16
     /// KiB of tokenising; `false` gives [`Error::Cancelled`].
     pub fn embed(
         &self,

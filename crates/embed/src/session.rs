@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use ort::environment::Environment;
 use ort::ep::CPU;
 use ort::logging::LogLevel;
 use ort::memory::Allocator;
-use ort::session::builder::GraphOptimizationLevel;
+use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::session::{HasSelectedOutputs, OutputSelector, RunOptions};
 use ort::session::{Session as OrtSession, SessionInputValue};
 use ort::value::{DynTensor, Outlet, Tensor, TensorElementType, ValueType};
@@ -148,22 +149,26 @@ impl Input {
     }
 }
 
+fn configured(environment: &Environment, options: &Options) -> ort::Result<SessionBuilder> {
+    let builder = OrtSession::builder(environment)?
+        .with_log_level(LogLevel::Fatal)?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        .with_intra_threads(options.threads.max(1))?
+        .with_inter_threads(1)?
+        .with_parallel_execution(false)?
+        .with_intra_op_spinning(false)?
+        .with_inter_op_spinning(false)?
+        // Texts differ in length, so a plan made for one is of no use to the next, and an arena would keep the
+        // memory of the longest text; neither makes a run faster here.
+        .with_memory_pattern(false)?
+        .with_execution_providers([CPU::default().with_arena_allocator(false).build()])?
+        .with_prepacking(options.prepack)?;
+    Ok(builder)
+}
+
 fn commit(path: &Path, options: &Options) -> Result<OrtSession, Error> {
     let environment = runtime::environment()?;
-    let mut builder = OrtSession::builder(environment)
-        .map_err(Error::runtime)?
-        .with_optimization_level(GraphOptimizationLevel::All)
-        .and_then(|b| b.with_log_level(LogLevel::Fatal))
-        .and_then(|b| b.with_intra_threads(options.threads.max(1)))
-        .and_then(|b| b.with_inter_threads(1))
-        .and_then(|b| b.with_parallel_execution(false))
-        .and_then(|b| b.with_intra_op_spinning(false))
-        .and_then(|b| b.with_inter_op_spinning(false))
-        // Texts differ in length, so a plan made for one is of no use to the next.
-        .and_then(|b| b.with_memory_pattern(false))
-        .and_then(|b| b.with_prepacking(options.prepack))
-        .and_then(|b| b.with_execution_providers([CPU::default().with_arena_allocator(false).build()]))
-        .map_err(Error::runtime)?;
+    let mut builder = configured(environment, options).map_err(Error::runtime)?;
     builder.commit_from_file(path).map_err(|error| match error.code() {
         ErrorCode::NotImplemented => Error::unsupported(path, error.message()),
         _ => Error::corrupt(path, error.message()),

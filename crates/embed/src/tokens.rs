@@ -13,7 +13,7 @@ use crate::{Error, Kind, Manifest};
 
 /// Texts are tokenised in pieces of this many bytes: bounds memory and the time between two questions whether
 /// to go on.
-const PIECE: usize = 64 * 1024;
+const PIECE: usize = 16 * 1024;
 /// Fewest tokens a window must have left for the text itself.
 const MIN_BUDGET: usize = 8;
 
@@ -127,7 +127,7 @@ impl Tokens {
             if ids.len() <= self.max_tokens {
                 return Ok(ids);
             }
-            let kept = part.len() / ids.len() * self.max_tokens;
+            let kept = part.len().saturating_mul(self.max_tokens) / ids.len();
             let shorter = crate::windows::char_floor(part, kept.min(part.len().saturating_sub(1)));
             part = part.get(..shorter).unwrap_or_default();
         }

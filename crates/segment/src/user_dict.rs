@@ -133,6 +133,7 @@ pub fn parse_user_dict(text: &str) -> Result<Vec<UserWord>, UserDictError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::{parse_user_dict, validate, UserWord, UserWordError};
 

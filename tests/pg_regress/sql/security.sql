@@ -230,7 +230,6 @@ begin
 end
 $$;
 select count(*) from memories where path = 'witness';
-select proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = 'public' and prosrc ~* 'execute\s+[^f;]*\|\|' order by 1;
 reset summer_memory.embed;
 
 --
