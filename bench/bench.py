@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Measures search, connections, words, import and scale on the running private server.
 
 What it is for: `scripts/bench.sh [section…]` prints a table, and writes bench/results/SECTION.json and
@@ -74,11 +73,11 @@ def main() -> None:
     if "scale" in names:
         create_database(SCALE_DATABASE, options.fresh)
     setup = Setup(Server(Path(os.environ["PGDATA_DIR"])), options.scale_rows)
-    with setup.connect() as connection:
-        check_server(connection)
-        machine = describe_machine(connection)
     for name in names:
         print(f"{name} …", file=sys.stderr, flush=True)
+        with setup.connect() as connection:
+            check_server(connection)
+            machine = describe_machine(connection)
         figures = SECTIONS[name](setup)
         what = " ".join((SECTIONS[name].__doc__ or "").split())
         write_section(RESULTS, name, what, machine, figures)

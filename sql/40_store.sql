@@ -259,6 +259,8 @@ begin
     alter table @extschema@.memories alter column namespace set default @extschema@.memory_default_namespace();
     execute format('alter table @extschema@.memories add column if not exists embedding %I.vector', vector_schema);
     alter table @extschema@.memories
+        add column if not exists search tsvector,
+        add column if not exists token_count integer,
         add column if not exists content_hash bytea
             generated always as (@extschema@.memory_content_hash(title, content)) stored;
 
@@ -310,6 +312,7 @@ begin
     create or replace trigger memory_derive
     before insert or update on @extschema@.memories
     for each row execute function @extschema@.memory_derive();
+    update @extschema@.memories m set search = null where m.search is null or m.token_count is null;
 end
 $$;
 comment on function @extschema@.memory_init() is

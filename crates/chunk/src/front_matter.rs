@@ -171,7 +171,7 @@ fn parse(yaml: &str) -> Result<Value, BadYaml> {
 }
 
 /// A plain scalar by the core schema of YAML 1.2. A number only if it is written as JSON writes it: `1.10` is a
-/// version and `007` an agent.
+/// version and `007` a label.
 fn scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,

@@ -75,8 +75,7 @@ pub struct Chunk {
 /// A Markdown file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// The first level-1 heading in full. If nothing is written between it and the next heading it occurs in no
-    /// chunk, so whoever stores the chunks should keep it.
+    /// The first level-1 heading in full. It is a chunk of its own where no text follows before the next heading.
     pub title: Option<String>,
     /// The front matter, empty if there is none. What is no valid YAML is kept as text under the key `_raw`, beside
     /// the entries that could be read all the same. No string in it contains U+0000, which jsonb would refuse.

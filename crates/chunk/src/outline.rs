@@ -88,10 +88,9 @@ pub(crate) fn read(text: &str) -> Outline<'_> {
             title = short;
             if document_title.is_none() && !heading.text.is_empty() {
                 document_title = Some(heading.text.clone());
-            } else {
-                // It is in no trail.
-                in_a_title &= heading.has_body();
             }
+            // It is in no trail: without text of its own it would be found by no search.
+            in_a_title &= heading.has_body();
         } else {
             trail.retain(|(level, _)| *level < heading.level);
             trail.push((heading.level, short));
