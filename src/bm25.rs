@@ -163,7 +163,7 @@ pub fn search(
     let mut frequencies = vec![0u32; words.len()];
     let mut note = |id: i64, path: Option<String>, passes: bool| {
         candidates += 1;
-        if candidates % 4_096 == 0 {
+        if candidates.is_multiple_of(4_096) {
             pgrx::check_for_interrupts!();
         }
         if passes {

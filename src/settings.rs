@@ -4,7 +4,7 @@
 //! shared memory is `postmaster` and exists only when the library is preloaded, because such a setting
 //! defined later is fatal; everything about one session's searches is `user`.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 
@@ -45,6 +45,11 @@ pub fn text(setting: &'static GucSetting<Option<CString>>) -> String {
     setting.get().map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+/// Name, description, variable, limits and flags of a whole-number setting.
+type IntSetting = (&'static CStr, &'static CStr, &'static GucSetting<i32>, i32, i32, GucFlags);
+/// Name, description, variable and limits of a decimal setting.
+type FloatSetting = (&'static CStr, &'static CStr, &'static GucSetting<f64>, f64, f64);
+
 /// Defines all settings; `preloading` says whether the postmaster is doing it at start.
 pub fn define(preloading: bool) {
     let plain = GucFlags::default();
@@ -80,14 +85,7 @@ pub fn define(preloading: bool) {
         GucContext::Userset,
         plain,
     );
-    let ints: [(
-        &'static std::ffi::CStr,
-        &'static std::ffi::CStr,
-        &'static GucSetting<i32>,
-        i32,
-        i32,
-        GucFlags,
-    ); 8] = [
+    let ints: [IntSetting; 8] = [
         (
             c"summer_memory.embed_timeout",
             c"Longest wait for a place in the embedding queue, and then for each answer.",
@@ -159,7 +157,7 @@ pub fn define(preloading: bool) {
             plain,
         );
     }
-    let floats: [(&'static std::ffi::CStr, &'static std::ffi::CStr, &'static GucSetting<f64>, f64, f64); 4] = [
+    let floats: [FloatSetting; 4] = [
         (
             c"summer_memory.vector_weight",
             c"Weight of the vector arm in the fusion.",

@@ -75,7 +75,7 @@ v1_function!(pg_finfo_jieba_parser_nexttoken);
 unsafe extern "C-unwind" fn jieba_parser_nexttoken(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum {
     let state = &mut *argument(fcinfo, 0).cast_mut_ptr::<ParserState>();
     state.tokens = state.tokens.wrapping_add(1);
-    if state.tokens % 1024 == 0 {
+    if state.tokens.is_multiple_of(1024) {
         pgrx::check_for_interrupts!();
     }
     let Some(parser) = state.parser.as_mut() else { return pg_sys::Datum::from(0usize) };
