@@ -18,7 +18,7 @@ part() {
     pg_test) scripts/server.sh stop && scripts/install.sh --files-only && scripts/pg_test.sh ;;
     install) scripts/install.sh && scripts/server.sh stop && scripts/server.sh start ;;
     regress) scripts/regress.sh ;;
-    docs) scripts/docs_test.sh ;;
+    docs) scripts/docs_test.sh && scripts/docker_check.sh ;;
     cluster) scripts/cluster.sh ;;
     quality) scripts/quality.sh ;;
     *) die "no part of the tests is called \"$1\"" ;;
@@ -32,7 +32,7 @@ title_model="Model build"
 title_install="Build and install"
 title_pg_test="Tests inside PostgreSQL (pg_test)"
 title_regress="Regression tests (pg_regress)"
-title_docs="SQL in README and docs"
+title_docs="SQL in README and docs, Dockerfile"
 title_cluster="Cluster tests: crash, dump, restart, sessions"
 title_quality="Retrieval quality on the labelled set"
 

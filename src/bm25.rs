@@ -93,8 +93,9 @@ fn any_of(words: &[String]) -> String {
 /// SQL of the candidates: id, path, words of the row, whether the filters accept it.
 pub fn candidates_sql(schema: &store::Schema, scope: &Scope) -> String {
     format!(
-        "select m.id, m.path, m.search, ({filters}) from {schema}.memories m \
+        "select m.id, {document}, m.search, ({filters}) from {schema}.memories m \
          where m.search operator(pg_catalog.@@) ($1::pg_catalog.text)::pg_catalog.tsquery and {visible}",
+        document = scope.document_sql(),
         filters = scope.filters_sql(),
         schema = schema.name,
         visible = scope.visible_sql(),
@@ -104,12 +105,13 @@ pub fn candidates_sql(schema: &store::Schema, scope: &Scope) -> String {
 /// SQL of the candidates of a substring question: how often it occurs is counted here.
 fn substring_sql(schema: &store::Schema, scope: &Scope) -> String {
     format!(
-        "select m.id, m.path, m.token_count, \
+        "select m.id, {document}, m.token_count, \
          (pg_catalog.length(f.folded) operator(pg_catalog.-) \
           pg_catalog.length(pg_catalog.replace(f.folded, $1, ''))) operator(pg_catalog./) pg_catalog.length($1), \
          ({filters}) \
          from {schema}.memories m, lateral (select {schema}.jieba_fold({schema}.memory_whole_text(m.title, m.content)) as folded) f \
          where pg_catalog.strpos(f.folded, $1) operator(pg_catalog.>) 0 and {visible}",
+        document = scope.document_sql(),
         filters = scope.filters_sql(),
         schema = schema.name,
         visible = scope.visible_sql(),
@@ -161,13 +163,13 @@ pub fn search(
     let mut candidates = 0usize;
     let mut excluded = 0usize;
     let mut frequencies = vec![0u32; words.len()];
-    let mut note = |id: i64, path: Option<String>, passes: bool| {
+    let mut note = |id: i64, document: Option<String>, passes: bool| {
         candidates += 1;
         if candidates.is_multiple_of(4_096) {
             pgrx::check_for_interrupts!();
         }
         if passes {
-            accepted.insert(id, path);
+            accepted.insert(id, document);
         } else {
             excluded += 1;
         }
@@ -209,7 +211,9 @@ pub fn search(
     let hits = accumulator
         .finish(params, stats, limit.saturating_add(excluded))
         .into_iter()
-        .filter_map(|hit| accepted.remove(&hit.id).map(|path| Arm { id: hit.id, score: hit.score, path }))
+        .filter_map(|hit| {
+            accepted.remove(&hit.id).map(|document| Arm { id: hit.id, score: hit.score, document })
+        })
         .take(limit)
         .collect();
     Ok(Bm25Result { hits, candidates, stats, terms })

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use memory_embed::{Kind, Limits, Model};
+use memory_embed::{Kind, Limits, Model, Options};
 use pgrx::iter::TableIterator;
 use pgrx::prelude::*;
 use sha2::{Digest, Sha256};
@@ -189,7 +189,13 @@ fn with_model<R>(name: &str, body: impl FnOnce(&Model) -> R) -> Result<R, Answer
         let folder = model_folder(name)
             .map_err(|failure| Answer::Failed { kind: FailureKind::Missing, message: failure.message })?;
         memory_embed::init_runtime(&runtime_library()).map_err(|error| failed(&error))?;
-        let model = Model::load(&folder, 1).map_err(|error| failed(&error))?;
+        // A backend of its own keeps no second, rearranged copy of the weights: slower runs, less memory.
+        let options = Options { threads: 1, prepack: queue::available() };
+        let model = Model::load_with(&folder, &options, &mut || {
+            pgrx::check_for_interrupts!();
+            true
+        })
+        .map_err(|error| failed(&error))?;
         MODELS.with(|models| models.borrow_mut().insert(name.to_owned(), model));
     }
     MODELS.with(|models| match models.borrow().get(name) {

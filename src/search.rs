@@ -32,7 +32,8 @@ const MAX_K: usize = 100_000;
 pub struct Arm {
     pub id: i64,
     pub score: f64,
-    pub path: Option<String>,
+    /// Key of the document the row is a chunk of, see `Scope::document_sql`.
+    pub document: Option<String>,
 }
 
 /// Which arms take part.
@@ -93,6 +94,14 @@ impl Scope {
         match self.namespace {
             Some(_) => format!("m.namespace operator(pg_catalog.=) $2 and {alive}"),
             None => alive.to_owned(),
+        }
+    }
+
+    /// What the chunks of one document have in common: the path, and the namespace where several are searched.
+    pub fn document_sql(&self) -> &'static str {
+        match self.namespace {
+            Some(_) => "m.path",
+            None => "m.namespace operator(pg_catalog.||) E'\\n' operator(pg_catalog.||) m.path",
         }
     }
 
@@ -287,9 +296,10 @@ pub fn vector_sql(
         VectorPlan::Hnsw => String::new(),
     };
     format!(
-        "select m.id, m.path, {distance} as distance from {schema}.memories m \
+        "select m.id, {document}, {distance} as distance from {schema}.memories m \
          where m.model operator(pg_catalog.=) {literal} and m.embedding is not null{shape} and {visible} and {filters} \
          order by {distance} limit $9",
+        document = scope.document_sql(),
         schema = schema.name,
         visible = scope.visible_sql(),
         filters = scope.filters_sql(),
@@ -323,7 +333,7 @@ fn run_vector_plan(
     let mut hits = store::query(client, &sql, &types, &arguments, |row| {
         let id = row[1].value::<i64>()?.unwrap_or(0);
         let distance = row[3].value::<f64>()?.unwrap_or(1.0);
-        Ok(Arm { id, score: 1.0 - distance, path: row[2].value()? })
+        Ok(Arm { id, score: 1.0 - distance, document: row[2].value()? })
     })?;
     // Equal distances in the order of ids, whatever the index gave.
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
@@ -494,9 +504,9 @@ fn fuse_arms(
     let fused = fuse(&hits(vector), &hits(bm25), &search.fusion);
     scores.clear();
     if search.collapse {
-        let paths: HashMap<i64, &str> =
-            vector.iter().chain(bm25).filter_map(|row| Some((row.id, row.path.as_deref()?))).collect();
-        let groups = collapse(&fused, |id| paths.get(&id).copied());
+        let documents: HashMap<i64, &str> =
+            vector.iter().chain(bm25).filter_map(|row| Some((row.id, row.document.as_deref()?))).collect();
+        let groups = collapse(&fused, |id| documents.get(&id).copied());
         *rows = groups.iter().map(|group| group.best).collect();
         scores.extend(groups.iter().map(|group| (group.best.id, (group.score, group.chunks))));
     } else {

@@ -157,6 +157,20 @@ mod tests {
     }
 
     #[pg_test]
+    fn a_path_in_two_namespaces_is_two_documents() {
+        Spi::run("set local summer_memory.embed = 'off'").unwrap();
+        Spi::run("insert into memories (namespace, path, content) values ('a', 'x.md', '紫藤花'), ('b', 'x.md', '紫藤架')").unwrap();
+        let found = |namespace: &str| {
+            Spi::get_one_with_args::<i64>(
+                "select count(*) from memory_search('紫藤', 10, namespace => $1, mode => 'bm25')",
+                &[namespace.into()],
+            )
+        };
+        assert_eq!(found("*"), Ok(Some(2)));
+        assert_eq!(found("a"), Ok(Some(1)));
+    }
+
+    #[pg_test]
     fn statistics_follow_a_delete_at_once() {
         fill();
         let documents = || {
