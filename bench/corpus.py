@@ -20,8 +20,9 @@ from datetime import date, timedelta
 
 FIRST_DAY = date(2026, 1, 1)
 WEEKDAYS = "一二三四五六日"
-# Sections of five days in a row: 48 a working week, 768 in 80 days, the scale of the published design.
-SECTIONS_OF_A_DAY = (10, 10, 10, 9, 9)
+# Sections of five days in a row. With the lines above them 768 chunks in 80 days, the scale of the published
+# design.
+SECTIONS_OF_A_DAY = (9, 9, 9, 8, 8)
 SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -47,7 +48,7 @@ SLOTS: dict[str, tuple[str, ...]] = {
         "city": "苏州 杭州 南京 上海 成都 西安 青岛 厦门 昆明 长沙 大理 哈尔滨 桂林 泉州",
         "sight": "古城墙 博物馆 植物园 老码头 湖边栈道 夜市 美术馆 茶园 海边灯塔 石窟 森林公园 钟楼",
         "road": "东环高架 金鸡湖大道 滨河路 南环隧道 中山北路 机场快速路 人民桥 解放西路",
-        "vehicle": "地铁三号线 公交 18 路 共享单车 自己的车 网约车 高铁 摩托车 轮渡",
+        "vehicle": "地铁三号线 公交十八路 共享单车 自己的车 网约车 高铁 摩托车 轮渡",
         "front": "Vue React Svelte TypeScript Vite Tailwind Astro Next.js Pinia Playwright Storybook WebGL",
         "back": "PostgreSQL Redis Kafka Nginx Docker Kubernetes gRPC Rust Go FastAPI RabbitMQ Elasticsearch "
         "pgvector MinIO Prometheus Grafana",
@@ -288,6 +289,14 @@ TOPICS = (
 )
 
 
+OPENINGS = (
+    "{weather}，{moment}才出门，{person}提醒带伞。",
+    "{moment}醒来，{weather}，先给{person}回了消息。",
+    "今天{feeling}，一半时间在忙{project}，一半时间陪{person}。",
+    "离{festival}还有 {n} 天，{person}已经在催安排。",
+)
+
+
 def fill(template: str, rng: random.Random) -> str:
     """A template with a random word in each slot; the words of one template differ from each other."""
     used: set[str] = set()
@@ -317,7 +326,8 @@ def diary(days: int, seed: str = "diary") -> Iterator[tuple[str, str]]:
         rng = random.Random(f"{seed} {number}")
         wanted = SECTIONS_OF_A_DAY[number % len(SECTIONS_OF_A_DAY)]
         sections = [section(topic, rng) for topic in rng.sample(TOPICS, wanted)]
-        heading = f"# {day.isoformat()} 星期{WEEKDAYS[day.weekday()]}\n"
+        opening = fill(rng.choice(OPENINGS), rng)
+        heading = f"# {day.isoformat()} 星期{WEEKDAYS[day.weekday()]}\n\n{opening}\n"
         yield f"{seed}/{day.isoformat()}.md", "\n".join([heading, *sections])
 
 

@@ -84,9 +84,22 @@ def size_mb(texts: list[str]) -> float:
     return sum(len(text.encode()) for text in texts) / MB
 
 
+def onnxruntime_alone(kind: str) -> Callable[[str], object]:
+    """A function that embeds a text as a query or a passage by ONNX Runtime in Python, with one thread."""
+    subprocess.run([ROOT / "model/fetch.sh", "--reference", MODEL_INPUTS], check=True)
+    sys.path[:0] = [str(MODEL_INPUTS / "site"), str(ROOT / "model")]
+    import embedder
+    import folder
+
+    tokenizer = embedder.read_tokenizer((MODEL / folder.TOKENIZER).read_text("utf-8"))
+    model = embedder.Embedder(MODEL / folder.GRAPH, tokenizer)
+    return lambda text: model.vector(model.ids(text, kind))
+
+
 def search(setup: Setup) -> list[Figure]:
     """80 files and 768 chunks; hybrid search with k 10 over one warm connection, every question asked
-    once; times of the parts from memory_explain for other questions."""
+    once; times of the parts from memory_explain for other questions, and of the model alone for those."""
+    embed = onnxruntime_alone("query")
     asked = iter(corpus.questions(WARM_UP + ASKED + EXPLAINED + WATCHED))
     with setup.connect() as connection:
         fill_store(connection)
@@ -98,9 +111,10 @@ def search(setup: Setup) -> list[Figure]:
             cpu = setup.server.cpu_seconds()
             walls = [clock(ask, connection, question) for question in itertools.islice(asked, ASKED)]
             cpu = setup.server.cpu_seconds() - cpu
+        asked_for_parts = list(itertools.islice(asked, EXPLAINED))
         explained = [
             one(connection, "select memory_explain(%s, %s) -> 'milliseconds'", question, K)
-            for question in itertools.islice(asked, EXPLAINED)
+            for question in asked_for_parts
         ]
         parts = [
             Figure(f"{label}, median", statistics.median(times[part] for times in explained), "ms")
@@ -111,6 +125,7 @@ def search(setup: Setup) -> list[Figure]:
                 "fusion": "fusion",
             }.items()
         ]
+        alone = [clock(embed, question) for question in asked_for_parts]
         with setup.server.peak_pss_mb() as memory:
             for question in itertools.islice(asked, WATCHED):
                 ask(connection, question)
@@ -120,6 +135,7 @@ def search(setup: Setup) -> list[Figure]:
         Figure("search, median", milliseconds(walls), "ms", at_most=10),
         Figure("search, p99", percentile(walls, 0.99) * 1_000, "ms", at_most=20),
         *parts,
+        Figure("ONNX Runtime alone in Python, one question, median", milliseconds(alone), "ms"),
         Figure("processor time of the server a search", cpu / ASKED * 1_000, "ms"),
         Figure("peak memory of the whole server (Pss)", max(memory), "MB"),
     ]
@@ -255,23 +271,10 @@ def segment(setup: Setup) -> list[Figure]:
     ]
 
 
-def onnxruntime_alone() -> Callable[[str], object]:
-    """A function that embeds a passage by ONNX Runtime in Python, one thread, one text a run."""
-    subprocess.run([ROOT / "model/fetch.sh", "--reference", MODEL_INPUTS], check=True)
-    sys.path[:0] = [str(MODEL_INPUTS / "site"), str(ROOT / "model")]
-    import embedder
-    import folder
-    import texts
-
-    tokenizer = embedder.read_tokenizer((MODEL / folder.TOKENIZER).read_text("utf-8"))
-    model = embedder.Embedder(MODEL / folder.GRAPH, tokenizer)
-    return lambda text: model.vector(model.ids(text, texts.PASSAGE))
-
-
 def import_(setup: Setup) -> list[Figure]:
     """Files of a diary by memory_import, each in turns with the same chunks' texts through ONNX Runtime alone
     in Python: one thread, one text a run."""
-    embed = onnxruntime_alone()
+    embed = onnxruntime_alone("passage")
     speeds: list[tuple[float, float]] = []
     chunks = 0
     with setup.connect() as connection:

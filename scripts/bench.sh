@@ -3,5 +3,7 @@
 # scale, which runs only when named. Results are written to bench/results. To be run on an idle machine.
 . "$(dirname "$0")/env.sh"
 
-scripts/server.sh status >/dev/null 2>&1 || scripts/server.sh start
+# A new start, so that the memory measured is what the run needs and not what was read before.
+scripts/server.sh stop
+scripts/server.sh start
 python3 bench/bench.py "$@"

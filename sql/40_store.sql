@@ -69,6 +69,20 @@ end
 $$;
 comment on function @extschema@.memory_check_dims(integer, text) is 'Refuses a vector of the wrong width for a model';
 
+create function @extschema@.memory_lock_document(namespace text, path text)
+returns void
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    -- One of 1,024 advisory locks, not one a document: a transaction may write more documents than the
+    -- server's lock table has room for. The class number is arbitrary and ours.
+    perform pg_advisory_xact_lock(1936551789, (hashtextextended(namespace || chr(10) || path, 0) & 1023)::integer);
+end
+$$;
+comment on function @extschema@.memory_lock_document(text, text) is
+    'Makes writers of one document take turns until their transactions end';
+
 create function @extschema@.memory_derive()
 returns trigger
 language plpgsql
@@ -124,8 +138,11 @@ begin
         new.occurred_at := (memory_path_date(new.path) + time '12:00') at time zone 'UTC';
     end if;
     if tg_op = 'INSERT' and new.path is not null and new.chunk_index is null then
-        -- After the model, so that nobody waits for it. Two writers of one path take turns.
-        perform pg_advisory_xact_lock(hashtextextended(new.namespace || chr(10) || new.path, 0));
+        -- After the model, so that nobody waits for it. Writers that add to one document take turns; a bulk
+        -- load of new ones locks nothing.
+        if exists (select from memories m where m.namespace = new.namespace and m.path = new.path) then
+            perform memory_lock_document(new.namespace, new.path);
+        end if;
         select coalesce(max(m.chunk_index) + 1, 0)
         into new.chunk_index
         from memories m
@@ -365,7 +382,7 @@ begin
         vectors := memory_try_embed(texts)::text[];
     end if;
     if wanted_path is not null then
-        perform pg_advisory_xact_lock(hashtextextended(wanted_namespace || chr(10) || wanted_path, 0));
+        perform memory_lock_document(wanted_namespace, wanted_path);
         select coalesce(max(m.chunk_index) + 1, 0)
         into first_index
         from memories m
@@ -483,7 +500,7 @@ begin
         end if;
     end if;
 
-    perform pg_advisory_xact_lock(hashtextextended(in_namespace || chr(10) || in_path, 0));
+    perform memory_lock_document(in_namespace, in_path);
 
     -- Which old row each new chunk is: the same text first, then the same heading, in order.
     target := array_fill(null::bigint, array[greatest(cardinality(new_contents), 1)]);

@@ -37,7 +37,6 @@ insert into wrong (statement) values
     -- embedding
     ($$select memory_embed('文', 'document')$$),
     ($$select memory_embed('文', '')$$),
-    ($$select memory_embed('文', null)$$),
     ($$select memory_embed(array['文'], 'document')$$),
     ($$select memory_use_model('no-such-model')$$),
     ($$select memory_use_model('')$$),
@@ -63,6 +62,13 @@ insert into wrong (statement) values
     ($$insert into memories (content, embedding) values ('文', '[1,2,3]')$$),
     ($$insert into memories (content, embedding) values ('文', '[NaN]')$$),
     ($$insert into memories (content, metadata) values ('文', 'no json')$$),
+    ($$insert into memories (content, metadata) values ('文', '[1]')$$),
+    ($$select memory_add('文', metadata => '[1]')$$),
+    ($$select * from memory_import('a.md', '文', metadata => '[1]')$$),
+    ($$select * from memory_import('a.md', '文', max_chars => 0)$$),
+    ($$select * from memory_import('a.md', '文', max_chars => -5)$$),
+    ($$select * from memory_split('文', max_chars => 0)$$),
+    ($$select memory_forget(filter => '{}')$$),
     ($$select memory_add(null)$$),
     ($$select memory_add('')$$),
     ($$select memory_add(E' \u3000\n')$$),
@@ -119,6 +125,7 @@ select count(*) from memory_search('默认值', null, null, null, null, null, nu
 set client_min_messages = error;
 select count(*) from memory_search('默认值', mode => null);
 select memory_context('默认值', k => null) ~ '默认值' as found;
+select memory_embed('默认值', null) = memory_embed('默认值') as passage;
 reset client_min_messages;
 select memory_add('空的参数', null, null, null, null, null, null, null) is not null as added;
 select namespace, metadata, tags from memories where content = '空的参数';

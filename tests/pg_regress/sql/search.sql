@@ -221,6 +221,13 @@ order by c.path;
 -- Each id once, the best first
 select count(*) = count(distinct id) as once, bool_and(score <= before) as falling
 from (select id, score, lag(score, 1, 'infinity') over (order by ordinality) as before from memory_search('柚木', 10, 'collapse') with ordinality) s;
+-- A path in two namespaces is two documents
+insert into memories (namespace, path, content, embedding) values
+    ('one', 'same.md', '梧桐 落叶', near('梧桐', 0)), ('two', 'same.md', '梧桐 落叶', near('梧桐', 0));
+select s.path, m.namespace, s.bm25_rank, round(s.score::numeric, 6) as score
+from memory_search('梧桐', 5, '*', mode => 'bm25') s
+join memories m using (id)
+order by s.score desc, s.id;
 -- k paths where k paths match, however many chunks one of them has
 set summer_memory.embed = 'off';
 insert into memories (namespace, path, chunk_index, content)

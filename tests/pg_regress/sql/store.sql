@@ -86,6 +86,13 @@ select (embedding <=> memory_embed('二')) < 1e-6 as given, model from memories 
 insert into memories (path, content, embedding) values ('narrow', '一', '[1,2,3]');
 insert into memories (path, content, embedding, model) values ('foreign', '一', '[1,2,3]', 'some-other-model');
 select model, vector_dims(embedding) as dims from memories where path = 'foreign';
+-- updated_at is the time of the last change by a user, not of a vector
+insert into memories (path, content, updated_at) values ('touch', '碰一下', '2020-01-01');
+update memories set embedding = null where path = 'touch';
+select memory_backfill();
+select updated_at = '2020-01-01' as untouched from memories where path = 'touch';
+update memories set tags = '{碰}' where path = 'touch';
+select updated_at > '2020-01-01' as touched from memories where path = 'touch';
 -- To have it computed again, take it away
 update memories set embedding = null where path = 'given';
 select embedding is null as pending from memories where path = 'given';
@@ -113,6 +120,15 @@ select content, mood from memories where path = 'mood';
 alter table memories drop column mood;
 drop function users_trigger();
 drop table before;
+-- Words that were stored before the user dictionary changed are read again when asked for, without the model
+insert into memories (path, content) values ('words', '风禾三来电');
+select jieba_add_word('风禾三');
+select memory_model_runs() as runs \gset
+select search @@ '风禾三'::tsquery as found, memory_reindex() as reindexed from memories where path = 'words';
+select search @@ '风禾三'::tsquery as found, memory_reindex() as reindexed, memory_model_runs() - :runs as model_runs from memories where path = 'words';
+delete from memory_words;
+update memories set search = null where path = 'words';
+select in_step(m), search @@ '风禾三'::tsquery as found from memories m where path = 'words';
 truncate memories restart identity;
 
 --
