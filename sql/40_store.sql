@@ -330,6 +330,9 @@ begin
     before insert or update on @extschema@.memories
     for each row execute function @extschema@.memory_derive();
     update @extschema@.memories m set search = null where m.search is null or m.token_count is null;
+    if exists (select from @extschema@.memories m where m.embedding is null and m.embed_error is null) then
+        perform memory_announce_pending();
+    end if;
 end
 $$;
 comment on function @extschema@.memory_init() is

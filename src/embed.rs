@@ -71,12 +71,29 @@ pub fn model_folder(name: &str) -> Result<PathBuf, Failure> {
     for root in model_roots() {
         let (Ok(root), Ok(folder)) = (root.canonicalize(), root.join(name).canonicalize()) else { continue };
         if folder.starts_with(&root) && folder.is_dir() {
+            if leads_out(&folder, &root) {
+                return Err(Failure::argument(format!("model \"{name}\" has files outside its folder of models"))
+                    .hint("Copy the files instead of linking them: only what lies below summer_memory.model_dir is opened."));
+            }
             return Ok(folder);
         }
     }
     Err(Failure::missing(format!("model \"{name}\" does not exist")).hint(
         "View memory_models lists the models; put a folder with the model into summer_memory.model_dir.",
     ))
+}
+
+/// Whether a link in the folder, or in a folder directly below it, points to outside the root.
+fn leads_out(folder: &Path, root: &Path) -> bool {
+    let entries = |path: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(path)
+            .map(|list| list.filter_map(Result::ok).map(|entry| entry.path()).collect())
+            .unwrap_or_default()
+    };
+    let outside = |path: &PathBuf| path.canonicalize().is_ok_and(|real| !real.starts_with(root));
+    let own = entries(folder);
+    own.iter().any(outside)
+        || own.iter().filter(|path| path.is_dir()).any(|path| entries(path).iter().any(outside))
 }
 
 fn runtime_library() -> PathBuf {

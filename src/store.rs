@@ -50,7 +50,15 @@ pub fn memories_oid(schema: &Schema) -> Result<pg_sys::Oid, Failure> {
 }
 
 thread_local! {
-    static STATEMENTS: RefCell<Vec<(String, OwnedPreparedStatement)>> = const { RefCell::new(Vec::new()) };
+    /// By text and parameter types: pgvector created again has another type of the same name.
+    static STATEMENTS: RefCell<Vec<Prepared>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A statement kept for the session.
+struct Prepared {
+    sql: String,
+    types: Vec<PgOid>,
+    statement: OwnedPreparedStatement,
 }
 
 /// Most statements a session keeps prepared.
@@ -64,7 +72,8 @@ pub fn query<R>(
     arguments: &[pgrx::datum::DatumWithOid<'_>],
     mut each: impl FnMut(&pgrx::spi::SpiHeapTupleData<'_>) -> Result<R, pgrx::spi::Error>,
 ) -> Result<Vec<R>, Failure> {
-    let known = STATEMENTS.with(|list| list.borrow().iter().any(|(text, _)| text == sql));
+    let is_it = |prepared: &Prepared| prepared.sql == sql && prepared.types == types;
+    let known = STATEMENTS.with(|list| list.borrow().iter().any(is_it));
     if !known {
         let statement = client.prepare(sql, types)?.keep();
         STATEMENTS.with(|list| {
@@ -72,21 +81,21 @@ pub fn query<R>(
             if list.len() >= PREPARED {
                 list.remove(0);
             }
-            list.push((sql.to_owned(), statement));
+            list.push(Prepared { sql: sql.to_owned(), types: types.to_vec(), statement });
         });
     }
     let taken = STATEMENTS.with(|list| {
         let mut list = list.borrow_mut();
-        list.iter().position(|(text, _)| text == sql).map(|place| list.remove(place))
+        list.iter().position(is_it).map(|place| list.remove(place))
     });
-    let Some((text, statement)) = taken else { return Err(Failure::internal("prepared statement is gone")) };
+    let Some(prepared) = taken else { return Err(Failure::internal("prepared statement is gone")) };
     // While it runs the statement is out of the list: a search inside a search prepares its own.
-    let table = client.select(&statement, None, arguments)?;
+    let table = client.select(&prepared.statement, None, arguments)?;
     let mut rows = Vec::with_capacity(table.len());
     for row in table {
         rows.push(each(&row)?);
     }
-    STATEMENTS.with(|list| list.borrow_mut().push((text, statement)));
+    STATEMENTS.with(|list| list.borrow_mut().push(prepared));
     Ok(rows)
 }
 

@@ -682,7 +682,8 @@ class ModelFolderWithoutPreloadTest(ClusterTest):
                 user="ordinary", options=f"-c summer_memory.model_dir={self.cluster.home}/outside")
         except Exception:  # noqa: BLE001 - a refused connection is right too
             return
-        self.assertEqual(self.seen_by(session), [DEFAULT_MODEL, "tiny"])
+        # A session that tries may lose sight of the administrator's folder, but sees nothing else instead.
+        self.assertLessEqual(set(self.seen_by(session)), {DEFAULT_MODEL, "tiny"})
 
     def test_setting_of_a_role(self):
         with self.connect(user="ordinary") as session:
