@@ -335,7 +335,15 @@ pub fn embed_many(model: &str, texts: &[&str], kind: Kind) -> Vec<Result<Option<
                 results.push(collect(pending, query));
             }
         }
-        under_way.push_back(start(model, text, query));
+        // With places in hand this process never waits for one more: it takes its answers first.
+        let mut started = start(model, text, query, under_way.is_empty());
+        while started.is_none() {
+            if let Some(pending) = under_way.pop_front() {
+                results.push(collect(pending, query));
+            }
+            started = start(model, text, query, under_way.is_empty());
+        }
+        under_way.extend(started);
     }
     results.extend(under_way.into_iter().map(|pending| collect(pending, query)));
     results
@@ -347,19 +355,21 @@ enum Pending {
     Queued { ticket: queue::Ticket, key: Option<[u8; 16]> },
 }
 
-fn start(model: &str, text: &str, query: bool) -> Pending {
+/// Sends a text on its way; `None` if all places are taken and `wait` is false.
+fn start(model: &str, text: &str, query: bool, wait: bool) -> Option<Pending> {
     if is_blank(text) {
-        return Pending::Known(Ok(None));
+        return Some(Pending::Known(Ok(None)));
     }
     let key = query.then(|| cache_key(model, text));
     if let Some(values) = key.and_then(queue::cached) {
-        return Pending::Known(Ok(Some(values)));
+        return Some(Pending::Known(Ok(Some(values))));
     }
     let request =
         Request { operation: Operation::Embed, query, model, text, max_windows: max_windows(query) };
-    match queue::submit(&request) {
-        Ok(ticket) => Pending::Queued { ticket, key },
-        Err(failure) => Pending::Known(Err(queue_failure(failure))),
+    let ticket = if wait { queue::submit(&request).map(Some) } else { queue::try_submit(&request) };
+    match ticket {
+        Ok(ticket) => ticket.map(|ticket| Pending::Queued { ticket, key }),
+        Err(failure) => Some(Pending::Known(Err(queue_failure(failure)))),
     }
 }
 

@@ -328,7 +328,21 @@ fn overload(header: &Header) -> Failure {
 }
 
 /// Puts a request into the queue; waits for a place when all are taken.
+///
+/// Only for a process that holds no other place: to hold one and wait for another could wait forever.
 pub fn submit(request: &Request<'_>) -> Result<Ticket, Failure> {
+    match place(request, true)? {
+        Some(ticket) => Ok(ticket),
+        None => Err(Failure::internal("no place in the embedding queue")),
+    }
+}
+
+/// Puts a request into the queue if a place is free now.
+pub fn try_submit(request: &Request<'_>) -> Result<Option<Ticket>, Failure> {
+    place(request, false)
+}
+
+fn place(request: &Request<'_>, wait: bool) -> Result<Option<Ticket>, Failure> {
     let header = header().ok_or_else(|| Failure::internal("the embedding queue does not exist"))?;
     if request.model.len() > MODEL_NAME {
         return Err(Failure::argument(format!("model name is longer than {MODEL_NAME} bytes")));
@@ -344,6 +358,9 @@ pub fn submit(request: &Request<'_>) -> Result<Ticket, Failure> {
             // SAFETY: ends a sleep that may have begun below.
             unsafe { pg_sys::ConditionVariableCancelSleep() };
             break index;
+        }
+        if !wait {
+            return Ok(None);
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -388,7 +405,7 @@ pub fn submit(request: &Request<'_>) -> Result<Ticket, Failure> {
         (*entry).state.store(QUEUED, Ordering::Release);
     }
     wake_workers(header);
-    Ok(ticket)
+    Ok(Some(ticket))
 }
 
 /// Takes a free slot, `None` if there is none.

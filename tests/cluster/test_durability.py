@@ -265,7 +265,7 @@ class DropTest(StoreTest):
         rows = len(content)
         self.assertEqual(self.session.value("select memory_backfill()"), rows)
         self.assertEqual(self.session.value("select pending from memory_status"), 0)
-        self.assertIn("苹果", self.session.value("select content from memory_search('水果', 1, mode => 'vector')"))
+        self.assertIn("苹果", self.session.value("select content from memory_search('水果', 1, mode => 'vector', \"collapse\" => false)"))
 
     def test_chosen_model_is_kept(self):
         self.session.run("select memory_use_model('tiny')")
