@@ -83,6 +83,15 @@ extern "C-unwind" fn summer_memory_model_main(argument: pg_sys::Datum) {
             None => queue::worker_sleep(Duration::from_secs(60)),
         }
     }
+    leave();
+}
+
+/// Ends a process that runs as long as the server. Exit code 1: the postmaster starts it again, unless the
+/// whole server is stopping; with 0 it would be gone for good.
+fn leave() -> ! {
+    // SAFETY: main thread, outside a transaction, no lock held.
+    unsafe { pg_sys::proc_exit(1) };
+    unreachable!("proc_exit does not return")
 }
 
 #[pg_guard]
@@ -104,17 +113,18 @@ extern "C-unwind" fn summer_memory_launcher_main(_argument: pg_sys::Datum) {
         databases.dedup();
         for database in databases {
             if BackgroundWorker::sigterm_received() {
-                return;
+                leave();
             }
             run_filler(database);
         }
         // The latch may have been reset while a filler ran.
         if BackgroundWorker::sigterm_received() {
-            return;
+            leave();
         }
         let left = next_round.saturating_duration_since(Instant::now()).min(Duration::from_secs(60));
         queue::worker_sleep(left);
     }
+    leave();
 }
 
 /// Databases that accept connections, templates left out.

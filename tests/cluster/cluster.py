@@ -235,9 +235,20 @@ class Cluster:
         return [pid for pid, parent in parents() if parent == self.process.pid]
 
     def workers(self, kind: str) -> list[int]:
-        """Processes of a background worker type, such as "summer_memory model"."""
-        with self.connect("postgres") as session:
-            return session.column("select pid from pg_stat_activity where backend_type = %s", kind)
+        """Processes of a kind, such as "summer_memory model"; those without a database are in no view."""
+        postmaster = int((self.data / "postmaster.pid").read_text().split("\n", 1)[0])
+        found = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if parent == postmaster and command.startswith(f"postgres: {kind}"):
+                found.append(int(entry.name))
+        return sorted(found)
 
     def log_problems(self, killed: int = 0) -> list[str]:
         """Lines no healthy server writes. `killed` processes were killed on purpose."""
