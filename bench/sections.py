@@ -340,7 +340,9 @@ def fill_scale(connection: psycopg.Connection, rows: int) -> None:
         connection.execute(
             """
             insert into memories (path, chunk_index, content, metadata, model, embedding)
-            select 'scale/' || t.id, 0, t.t, jsonb_build_object('percent', t.id %% 100, 'tenth', t.id %% 10), %s,
+            select 'scale/' || t.id, 0, t.t,
+                jsonb_build_object('percent', t.id %% 100, 'tenth', t.id %% 10),
+                %s,
                 l2_normalize((
                     select array_agg(random() - 0.5)
                     from generate_series(1, (select dims from memory_models where active))
