@@ -19,7 +19,12 @@ part() {
     install) scripts/install.sh && scripts/server.sh stop && scripts/server.sh start ;;
     regress) scripts/regress.sh ;;
     docs) scripts/docs_test.sh && scripts/docker_check.sh ;;
-    cluster) scripts/cluster.sh ;;
+    cluster)
+        # embed_worker.QueueTest embeds long texts for several minutes: run it by name.
+        scripts/cluster.sh durability crash embed_worker.BadTextTest embed_worker.BrokenModelTest \
+            embed_worker.InBackendTest embed_worker.ModelFolderTest embed_worker.ModelFolderWithoutPreloadTest \
+            embed_worker.NoModelInBackendTest embed_worker.OverloadTest embed_worker.ManyWorkersTest
+        ;;
     quality) scripts/quality.sh ;;
     *) die "no part of the tests is called \"$1\"" ;;
     esac
