@@ -421,6 +421,146 @@ end
 $$;
 comment on function @extschema@.memory_vector(text) is 'A vector from its text form, under any search path';
 
+-- The new state of a document, chunk by chunk. Internal to memory_import() and conv_to_memory().
+create function @extschema@.memory_put_document(
+    namespace text,
+    path text,
+    titles text[],
+    contents text[],
+    metadata jsonb[],
+    tags text[],
+    occurred_at timestamptz[]
+)
+returns table (added integer, updated integer, unchanged integer, removed integer)
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    hashes bytea[];
+    new_vectors text[];
+    texts text[];
+    places integer[];
+    old record;
+    target bigint[];
+    same boolean[];
+    i integer;
+begin
+    select array_agg(memory_content_hash(c.title, c.content) order by c.place)
+    into hashes
+    from unnest($3, $4) with ordinality c (title, content, place);
+
+    -- Texts that are new here are embedded first, while nothing is locked.
+    if current_setting('summer_memory.embed') = 'sync' and cardinality($4) > 0 then
+        select array_agg(memory_whole_text(n.title, n.content) order by n.place), array_agg(n.place::integer order by n.place)
+        into texts, places
+        from unnest($3, $4, hashes) with ordinality n (title, content, hash, place)
+        where not exists (
+            select from memories m
+            where m.namespace = $1
+                and m.path = $2
+                and m.content_hash = n.hash
+        );
+        if texts is not null then
+            new_vectors := array_fill(null::text, array[cardinality($4)]);
+            texts := memory_try_embed(texts)::text[];
+            for i in 1..cardinality(places) loop
+                new_vectors[places[i]] := texts[i];
+            end loop;
+        end if;
+    end if;
+
+    perform memory_lock_document($1, $2);
+
+    -- Which old row each new chunk is: the same text first, then the same heading, in order.
+    target := array_fill(null::bigint, array[greatest(cardinality($4), 1)]);
+    same := array_fill(false, array[greatest(cardinality($4), 1)]);
+    for old in
+        select m.id, m.content_hash
+        from memories m
+        where m.namespace = $1
+            and m.path = $2
+        order by m.chunk_index, m.id
+    loop
+        for i in 1..cardinality($4) loop
+            if target[i] is null and hashes[i] = old.content_hash then
+                target[i] := old.id;
+                same[i] := true;
+                exit;
+            end if;
+        end loop;
+    end loop;
+    for old in
+        select m.id, m.title
+        from memories m
+        where m.namespace = $1
+            and m.path = $2
+            and not m.id = any (array_remove(target, null))
+        order by m.chunk_index, m.id
+    loop
+        for i in 1..cardinality($4) loop
+            if target[i] is null and $3[i] is not distinct from old.title then
+                target[i] := old.id;
+                exit;
+            end if;
+        end loop;
+    end loop;
+
+    delete from memories m
+    where m.namespace = $1
+        and m.path = $2
+        and not m.id = any (array_remove(target, null));
+    get diagnostics removed = row_count;
+
+    -- Out of the way first: places may be exchanged.
+    update memories m
+    set chunk_index = -1 - m.chunk_index
+    from unnest(target) with ordinality t (id, place)
+    where m.id = t.id
+        and m.chunk_index <> t.place - 1;
+
+    -- The same text: place and properties only.
+    update memories m
+    set chunk_index = t.place - 1,
+        metadata = t.metadata,
+        tags = $6,
+        occurred_at = t.occurred_at
+    from unnest(target, same, $5, $7) with ordinality t (id, same, metadata, occurred_at, place)
+    where m.id = t.id
+        and t.same
+        and (m.chunk_index, m.metadata, m.tags, m.occurred_at)
+            is distinct from (t.place::integer - 1, t.metadata, $6, t.occurred_at);
+    select count(*) filter (where t.same), count(*) filter (where t.id is not null and not t.same)
+    into unchanged, updated
+    from unnest(target, same) t (id, same);
+
+    update memories m
+    set chunk_index = t.place - 1,
+        title = t.title,
+        content = t.content,
+        metadata = t.metadata,
+        tags = $6,
+        occurred_at = t.occurred_at,
+        embedding = memory_vector(t.vector)
+    from unnest(target, same, $3, $4, $5, $7, new_vectors) with ordinality
+        t (id, same, title, content, metadata, occurred_at, vector, place)
+    where m.id = t.id
+        and not t.same;
+
+    insert into memories (namespace, path, chunk_index, title, content, metadata, tags, occurred_at, embedding)
+    select $1, $2, t.place - 1, t.title, t.content, t.metadata, $6, t.occurred_at, memory_vector(t.vector)
+    from unnest(target, $3, $4, $5, $7, new_vectors) with ordinality
+        t (id, title, content, metadata, occurred_at, vector, place)
+    where t.id is null
+        and t.content is not null
+    order by t.place;
+    get diagnostics added = row_count;
+    return next;
+end
+$$;
+comment on function @extschema@.memory_put_document(text, text, text[], text[], jsonb[], text[], timestamptz[]) is
+    'Brings the memories of one document to the given chunks: embeds only what changed, keeps the ids of what did not';
+
 create function @extschema@.memory_import(
     path text,
     content text,
@@ -435,24 +575,14 @@ set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    in_namespace text := coalesce($3, memory_default_namespace());
     in_path text := memory_path($1);
     in_date date := memory_path_date(in_path);
-    in_occurred timestamptz := coalesce($5, (in_date + time '12:00') at time zone 'UTC');
     in_metadata jsonb := coalesce($4, '{}');
     in_tags text[] := '{}';
     document jsonb;
-    new_titles text[];
-    new_contents text[];
-    new_hashes bytea[];
-    new_vectors text[];
-    texts text[];
-    places integer[];
-    old record;
-    old_ids bigint[] := '{}';
-    target bigint[];
-    same boolean[];
-    i integer;
+    titles text[];
+    contents text[];
+    chunks integer;
 begin
     if in_path is null or in_path = '' then
         raise exception 'path must not be empty'
@@ -465,11 +595,11 @@ begin
 
     select array_agg(s.title order by s.chunk_index),
         array_agg(s.chunk order by s.chunk_index),
-        array_agg(memory_content_hash(s.title, s.chunk) order by s.chunk_index),
         (array_agg(s.document))[1]
-    into new_titles, new_contents, new_hashes, document
+    into titles, contents, document
     from memory_split($2, in_path, $6) s;
-    new_contents := coalesce(new_contents, '{}');
+    contents := coalesce(contents, '{}');
+    chunks := cardinality(contents);
     if document is not null then
         if jsonb_typeof(document -> 'tags') = 'array' then
             select coalesce(array_agg(distinct t.tag), '{}')
@@ -482,114 +612,13 @@ begin
     if in_date is not null then
         in_metadata := jsonb_build_object('date', in_date::text) || in_metadata;
     end if;
-
-    -- Texts that are new here are embedded first, while nothing is locked.
-    if current_setting('summer_memory.embed') = 'sync' and cardinality(new_contents) > 0 then
-        select array_agg(memory_whole_text(n.title, n.content) order by n.place), array_agg(n.place::integer order by n.place)
-        into texts, places
-        from unnest(new_titles, new_contents, new_hashes) with ordinality n (title, content, hash, place)
-        where not exists (
-            select from memories m
-            where m.namespace = in_namespace
-                and m.path = in_path
-                and m.content_hash = n.hash
-        );
-        if texts is not null then
-            new_vectors := array_fill(null::text, array[cardinality(new_contents)]);
-            texts := memory_try_embed(texts)::text[];
-            for i in 1..cardinality(places) loop
-                new_vectors[places[i]] := texts[i];
-            end loop;
-        end if;
-    end if;
-
-    perform memory_lock_document(in_namespace, in_path);
-
-    -- Which old row each new chunk is: the same text first, then the same heading, in order.
-    target := array_fill(null::bigint, array[greatest(cardinality(new_contents), 1)]);
-    same := array_fill(false, array[greatest(cardinality(new_contents), 1)]);
-    for old in
-        select m.id, m.content_hash
-        from memories m
-        where m.namespace = in_namespace
-            and m.path = in_path
-        order by m.chunk_index, m.id
-    loop
-        old_ids := old_ids || old.id;
-        for i in 1..cardinality(new_contents) loop
-            if target[i] is null and new_hashes[i] = old.content_hash then
-                target[i] := old.id;
-                same[i] := true;
-                exit;
-            end if;
-        end loop;
-    end loop;
-    for old in
-        select m.id, m.title
-        from memories m
-        where m.namespace = in_namespace
-            and m.path = in_path
-            and not m.id = any (array_remove(target, null))
-        order by m.chunk_index, m.id
-    loop
-        for i in 1..cardinality(new_contents) loop
-            if target[i] is null and new_titles[i] is not distinct from old.title then
-                target[i] := old.id;
-                exit;
-            end if;
-        end loop;
-    end loop;
-
-    delete from memories m
-    where m.namespace = in_namespace
-        and m.path = in_path
-        and not m.id = any (array_remove(target, null));
-    get diagnostics removed = row_count;
-
-    -- Out of the way first: places may be exchanged.
-    update memories m
-    set chunk_index = -1 - m.chunk_index
-    from unnest(target) with ordinality t (id, place)
-    where m.id = t.id
-        and m.chunk_index <> t.place - 1;
-
-    -- The same text: place and properties only.
-    update memories m
-    set chunk_index = t.place - 1,
-        metadata = in_metadata,
-        tags = in_tags,
-        occurred_at = in_occurred
-    from unnest(target, same) with ordinality t (id, same, place)
-    where m.id = t.id
-        and t.same
-        and (m.chunk_index, m.metadata, m.tags, m.occurred_at)
-            is distinct from (t.place::integer - 1, in_metadata, in_tags, in_occurred);
-    select count(*) filter (where t.same), count(*) filter (where t.id is not null and not t.same)
-    into unchanged, updated
-    from unnest(target, same) t (id, same);
-
-    update memories m
-    set chunk_index = t.place - 1,
-        title = t.title,
-        content = t.content,
-        metadata = in_metadata,
-        tags = in_tags,
-        occurred_at = in_occurred,
-        embedding = memory_vector(t.vector)
-    from unnest(target, same, new_titles, new_contents, new_vectors) with ordinality
-        t (id, same, title, content, vector, place)
-    where m.id = t.id
-        and not t.same;
-
-    insert into memories (namespace, path, chunk_index, title, content, metadata, tags, occurred_at, embedding)
-    select in_namespace, in_path, t.place - 1, t.title, t.content, in_metadata, in_tags, in_occurred,
-        memory_vector(t.vector)
-    from unnest(target, new_titles, new_contents, new_vectors) with ordinality t (id, title, content, vector, place)
-    where t.id is null
-        and t.content is not null
-    order by t.place;
-    get diagnostics added = row_count;
-    return next;
+    return query
+    select p.added, p.updated, p.unchanged, p.removed
+    from memory_put_document(
+        coalesce($3, memory_default_namespace()), in_path, titles, contents,
+        array_fill(in_metadata, array[chunks]), in_tags,
+        array_fill(coalesce($5, (in_date + time '12:00') at time zone 'UTC'), array[chunks])
+    ) p;
 end
 $$;
 comment on function @extschema@.memory_import(text, text, text, jsonb, timestamptz, integer) is

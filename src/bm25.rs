@@ -72,7 +72,7 @@ pub fn read_question(schema: &store::Schema, text: &str) -> Result<Question, Fai
 }
 
 /// A tsquery that any of the words satisfies, in its input syntax.
-fn any_of(words: &[String]) -> String {
+pub fn any_of(words: &[String]) -> String {
     let mut text = String::new();
     for word in words {
         if !text.is_empty() {

@@ -16,6 +16,7 @@ use crate::error::Failure;
 
 thread_local! {
     static SEGMENTER: RefCell<Option<Segmenter>> = const { RefCell::new(None) };
+    /// Whether the table has to be read again; false only while the callback is registered.
     static STALE: Cell<bool> = const { Cell::new(true) };
     static TABLE: Cell<pg_sys::Oid> = const { Cell::new(pg_sys::InvalidOid) };
     static LISTENING: Cell<bool> = const { Cell::new(false) };
@@ -61,11 +62,15 @@ fn use_huge_pages() {
 
 /// Gives the up-to-date segmenter to `body`. `body` must not call into SQL.
 pub fn with_segmenter<R>(body: impl FnOnce(&Segmenter) -> R) -> R {
-    refresh();
+    // Called for every token of a text: one look at one flag when nothing has changed.
+    if STALE.get() {
+        refresh();
+    }
     SEGMENTER.with(|cell| {
-        if cell.borrow().is_none() {
-            *cell.borrow_mut() = Some(Segmenter::new());
+        if let Some(segmenter) = cell.borrow().as_ref() {
+            return body(segmenter);
         }
+        *cell.borrow_mut() = Some(Segmenter::new());
         match cell.borrow().as_ref() {
             Some(segmenter) => body(segmenter),
             None => body(&Segmenter::new()),

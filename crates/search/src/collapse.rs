@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::rank::order;
+use crate::rank::order_with_evidence;
 use crate::Fused;
 
 /// One path of the result.
@@ -13,17 +13,21 @@ pub struct Group {
     pub best: Fused,
     /// Sum of the scores of the path's chunks in the fused list.
     pub score: f64,
+    /// Sum of their evidence, which decides between equal scores.
+    pub evidence: f64,
     /// How many chunks were summed.
     pub chunks: u32,
 }
 
 /// Groups a fused list by the key `group_of` gives for a row; a row without a key is its own group.
 ///
-/// `group_of` is asked once per row. Groups come back with the score falling, ties by the id of the best chunk rising.
+/// `group_of` is asked once per row. Groups come back with the score falling, ties by evidence, then by the id of the best chunk rising.
 pub fn collapse<K: Eq + Hash>(fused: &[Fused], mut group_of: impl FnMut(i64) -> Option<K>) -> Vec<Group> {
     let mut rows: Vec<Fused> = fused.to_vec();
     // In order, the first chunk of a group is its best, and sums do not depend on the caller's order.
-    rows.sort_unstable_by(|a, b| order((a.score, a.id), (b.score, b.id)));
+    rows.sort_unstable_by(|a, b| {
+        order_with_evidence((a.score, a.evidence, a.id), (b.score, b.evidence, b.id))
+    });
     let mut places: HashMap<K, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::with_capacity(rows.len());
     for row in rows {
@@ -32,12 +36,15 @@ pub fn collapse<K: Eq + Hash>(fused: &[Fused], mut group_of: impl FnMut(i64) -> 
         match groups.get_mut(place) {
             Some(group) => {
                 group.score += row.score;
+                group.evidence += row.evidence;
                 group.chunks += 1;
             }
-            None => groups.push(Group { best: row, score: row.score, chunks: 1 }),
+            None => groups.push(Group { best: row, score: row.score, evidence: row.evidence, chunks: 1 }),
         }
     }
-    groups.sort_unstable_by(|a, b| order((a.score, a.best.id), (b.score, b.best.id)));
+    groups.sort_unstable_by(|a, b| {
+        order_with_evidence((a.score, a.evidence, a.best.id), (b.score, b.evidence, b.best.id))
+    });
     groups
 }
 
@@ -47,7 +54,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn row(id: i64, score: f64) -> Fused {
-        Fused { id, score, vector_rank: Some(1), bm25_rank: None, similarity: None, bm25_score: None }
+        Fused {
+            id,
+            score,
+            evidence: 0.0,
+            vector_rank: Some(1),
+            bm25_rank: None,
+            similarity: None,
+            bm25_score: None,
+        }
     }
 
     #[test]

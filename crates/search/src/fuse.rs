@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::rank::order;
+use crate::rank::order_with_evidence;
 use crate::{rank, Hit, Ranked};
 
 /// The constant of reciprocal rank fusion: Cormack, Clarke & Büttcher (2009) found 60 robust.
@@ -50,6 +50,9 @@ pub struct Fused {
     pub id: i64,
     /// The fused score, higher is better.
     pub score: f64,
+    /// Weighted sum of the arms' normalised scores. Ranks (1, 2) and (2, 1) fuse to the same score; the arm
+    /// that sets its first hit further apart from the others is right more often.
+    pub evidence: f64,
     /// Place in the vector arm, from 1; `None` if that arm does not have the row.
     pub vector_rank: Option<u32>,
     /// Place in the BM25 arm, from 1.
@@ -62,33 +65,48 @@ pub struct Fused {
 
 /// Fuses the hits of both arms; the hits need no order.
 ///
-/// Every row of either arm comes back once, score falling, ties by id rising. Hits whose score is not
+/// Every row of either arm comes back once, score falling, ties by evidence, then by id rising. Hits whose score is not
 /// finite are ignored.
 pub fn fuse(vector: &[Hit], bm25: &[Hit], fusion: &Fusion) -> Vec<Fused> {
     let vector = rank(vector);
     let bm25 = rank(bm25);
     let mut rows: HashMap<i64, Fused> = HashMap::with_capacity(vector.len() + bm25.len());
-    let vector_share = Share::new(&vector, fusion.vector_weight, fusion);
+    let normalised = Fusion { method: Method::Convex, ..*fusion };
+    let share = Share::new(&vector, fusion.vector_weight, fusion);
+    let evidence = Share::new(&vector, fusion.vector_weight, &normalised);
     for hit in &vector {
         let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
         row.vector_rank = Some(hit.rank);
         row.similarity = Some(hit.score);
-        row.score += vector_share.of(hit);
+        row.score += share.of(hit);
+        row.evidence += evidence.of(hit);
     }
-    let bm25_share = Share::new(&bm25, fusion.bm25_weight, fusion);
+    let share = Share::new(&bm25, fusion.bm25_weight, fusion);
+    let evidence = Share::new(&bm25, fusion.bm25_weight, &normalised);
     for hit in &bm25 {
         let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
         row.bm25_rank = Some(hit.rank);
         row.bm25_score = Some(hit.score);
-        row.score += bm25_share.of(hit);
+        row.score += share.of(hit);
+        row.evidence += evidence.of(hit);
     }
     let mut fused: Vec<Fused> = rows.into_values().collect();
-    fused.sort_unstable_by(|a, b| order((a.score, a.id), (b.score, b.id)));
+    fused.sort_unstable_by(|a, b| {
+        order_with_evidence((a.score, a.evidence, a.id), (b.score, b.evidence, b.id))
+    });
     fused
 }
 
 fn empty(id: i64) -> Fused {
-    Fused { id, score: 0.0, vector_rank: None, bm25_rank: None, similarity: None, bm25_score: None }
+    Fused {
+        id,
+        score: 0.0,
+        evidence: 0.0,
+        vector_rank: None,
+        bm25_rank: None,
+        similarity: None,
+        bm25_score: None,
+    }
 }
 
 /// What one arm adds to the score of its hits.
@@ -144,7 +162,23 @@ mod tests {
         let crossed = fuse(&arm(&[4, 3]), &arm(&[3, 4]), &Fusion::rrf());
         assert!((score(&crossed, 3) - 0.032_522_474_881_0).abs() < 1e-12);
         assert_eq!(score(&crossed, 3), score(&crossed, 4), "ranks (1,2) and (2,1) are a tie");
-        assert_eq!(crossed.iter().map(|row| row.id).collect::<Vec<_>>(), [3, 4], "the lower id wins it");
+        assert_eq!(
+            crossed.iter().map(|row| row.id).collect::<Vec<_>>(),
+            [3, 4],
+            "all else alike, the lower id wins it"
+        );
+    }
+
+    #[test]
+    fn of_equal_scores_the_clearer_first_hit_wins() {
+        let hits = |scores: &[(i64, f64)]| -> Vec<Hit> {
+            scores.iter().map(|&(id, score)| Hit { id, score }).collect()
+        };
+        let vector = hits(&[(1, 0.90), (2, 0.89), (3, 0.50)]);
+        let bm25 = hits(&[(2, 20.0), (1, 8.0), (4, 2.0)]);
+        let fused = fuse(&vector, &bm25, &Fusion::rrf());
+        assert_eq!(score(&fused, 1), score(&fused, 2));
+        assert_eq!(fused.iter().take(2).map(|row| row.id).collect::<Vec<_>>(), [2, 1]);
     }
 
     #[test]
@@ -204,8 +238,8 @@ mod tests {
         fn a_fused_list_is_in_order_and_complete(vector in hits(), bm25 in hits(), convex: bool) {
             let fusion = if convex { Fusion::convex() } else { Fusion::rrf() };
             let fused = fuse(&vector, &bm25, &fusion);
-            prop_assert!(fused.windows(2).all(|w| (w[1].score, w[0].id) < (w[0].score, w[1].id)
-                || w[0].score > w[1].score));
+            let key = |row: &Fused| (row.score, row.evidence, -row.id);
+            prop_assert!(fused.windows(2).all(|w| key(&w[0]) > key(&w[1])));
             let mut ids: Vec<i64> = fused.iter().map(|row| row.id).collect();
             let mut wanted: Vec<i64> = vector.iter().chain(&bm25).map(|hit| hit.id).collect();
             ids.sort_unstable();

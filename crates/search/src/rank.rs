@@ -29,6 +29,11 @@ pub(crate) fn order(a: (f64, i64), b: (f64, i64)) -> Ordering {
     (b.0 + 0.0).total_cmp(&(a.0 + 0.0)).then(a.1.cmp(&b.1))
 }
 
+/// Best first, where scores may be equal that mean different things: then the evidence falling, then id rising.
+pub(crate) fn order_with_evidence(a: (f64, f64, i64), b: (f64, f64, i64)) -> Ordering {
+    (b.0 + 0.0).total_cmp(&(a.0 + 0.0)).then(order((a.1, a.2), (b.1, b.2)))
+}
+
 /// Puts hits in order (score falling, ties by id rising) and numbers them from 1.
 ///
 /// Hits whose score is not finite are left out; of an id that comes more than once the best hit counts.
