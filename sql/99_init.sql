@@ -10,7 +10,7 @@ begin
         return;
     end if;
     perform @extschema@.memory_init();
-
+    perform @extschema@.conv_init();
     for member in
         select c.oid::pg_catalog.regclass as name, c.relkind
         from pg_catalog.pg_depend d

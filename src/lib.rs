@@ -1,11 +1,12 @@
 //! summer_memory: long-term memory for AI assistants inside PostgreSQL.
 //!
 //! The stages, each a module here, an SQL file, a crate where there is thinking to do, and a test:
-//! chunk → segment → embed → store → bm25 → search → maintain. `pg` is the boundary to PostgreSQL and the
+//! chunk → segment → embed → store → bm25 → search → archive → maintain. `pg` is the boundary to PostgreSQL and the
 //! only place with `unsafe`.
 
 use pgrx::prelude::*;
 
+mod archive;
 mod bm25;
 mod chunk;
 mod embed;
@@ -26,7 +27,8 @@ extension_sql_file!("../sql/20_segment.sql", name = "segment", requires = ["chun
 extension_sql_file!("../sql/30_embed.sql", name = "embed", requires = ["segment"]);
 extension_sql_file!("../sql/40_store.sql", name = "store", requires = ["embed"]);
 extension_sql_file!("../sql/50_search.sql", name = "search", requires = ["store"]);
-extension_sql_file!("../sql/90_maintain.sql", name = "maintain", requires = ["search"]);
+extension_sql_file!("../sql/60_archive.sql", name = "archive", requires = ["search"]);
+extension_sql_file!("../sql/90_maintain.sql", name = "maintain", requires = ["archive"]);
 extension_sql_file!("../sql/99_init.sql", name = "init", requires = ["maintain"], finalize);
 
 #[pg_guard]

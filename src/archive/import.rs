@@ -1,0 +1,463 @@
+//! `conv_import`: a history into rows, a batch at a time.
+//!
+//! A first pass names the sessions, so that their locks are taken at once and in order: two imports never wait
+//! for each other in a circle. The second pass writes. What it holds in memory is one batch and what the crate
+//! holds; the rest of the history stays where the caller put it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use memory_archive::{Format, Item, KeyOrigin, Message, Options, ReadError, Session, TimeOrigin, Zone};
+use pgrx::datum::TimestampWithTimeZone;
+use pgrx::iter::TableIterator;
+use pgrx::prelude::*;
+use pgrx::spi::SpiClient;
+use pgrx::JsonB;
+use serde_json::json;
+
+use crate::embed::shorten;
+use crate::error::{Failure, OrRaise};
+use crate::store;
+
+/// Most messages and most bytes of text written at once.
+const BATCH_ROWS: usize = 2_000;
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Most bad lines and sessions a report lists; all are counted.
+const LISTED: usize = 100;
+
+/// Most bytes compressed data may unpack to: what one value of PostgreSQL can hold.
+const MAX_UNPACKED: u64 = 1 << 30;
+
+/// Microseconds either way in which the same words are the same message, as in `conv_find()`.
+const WINDOW: i64 = 5_000_000;
+
+/// Microseconds between 1970 and 2000, where PostgreSQL's time begins.
+const EPOCH: i64 = 946_684_800_000_000;
+
+#[derive(Default)]
+struct Report {
+    added: i64,
+    updated: i64,
+    duplicates: i64,
+    skipped: BTreeMap<&'static str, i64>,
+    bad: i64,
+    bad_lines: Vec<serde_json::Value>,
+    pending: Option<serde_json::Value>,
+    sessions: BTreeSet<String>,
+    times: BTreeMap<&'static str, i64>,
+    unreadable_times: i64,
+}
+
+impl Report {
+    fn to_json(&self) -> JsonB {
+        let mut report = json!({
+            "skipped": self.skipped,
+            "bad": self.bad_lines,
+            "sessions": self.sessions.iter().take(LISTED).collect::<Vec<_>>(),
+        });
+        if let Some(map) = report.as_object_mut() {
+            if let Some(pending) = &self.pending {
+                map.insert("pending".to_owned(), pending.clone());
+            }
+            if !self.times.is_empty() {
+                map.insert("times_not_their_own".to_owned(), json!(self.times));
+            }
+            if self.unreadable_times > 0 {
+                map.insert("times_unreadable".to_owned(), json!(self.unreadable_times));
+            }
+        }
+        JsonB(report)
+    }
+}
+
+/// What is done with every history of one call.
+struct Import<'a> {
+    data: &'a [u8],
+    options: Options,
+    source: Option<&'a str>,
+    strict: bool,
+    schema: store::Schema,
+}
+
+fn unreadable(error: ReadError) -> Failure {
+    let code = match error {
+        ReadError::TooLong { .. } => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        _ => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
+    };
+    Failure::new(code, error.to_string()).hint(error.hint())
+}
+
+impl Import<'_> {
+    fn run(&self) -> Result<Report, Failure> {
+        let keys = self.sessions()?;
+        let indexed = Spi::get_one::<bool>(&format!("select {}.conv_indexed()", self.schema.name))?
+            .unwrap_or(true);
+        let mut report = Report::default();
+        let mut batch: Vec<Message> = Vec::new();
+        let mut bytes = 0usize;
+        for item in memory_archive::read(self.data, &self.options).map_err(unreadable)? {
+            pgrx::check_for_interrupts!();
+            match item.map_err(unreadable)? {
+                Item::Session(session) => {
+                    if report.sessions.len() < LISTED {
+                        report.sessions.insert(keys.get(&session.key).unwrap_or(&session.key).clone());
+                    }
+                }
+                Item::Message(mut message) => {
+                    if let Some(key) = keys.get(&message.session_key) {
+                        message.session_key.clone_from(key);
+                    }
+                    if message.time != TimeOrigin::Own {
+                        *report.times.entry(message.time.name()).or_default() += 1;
+                    }
+                    report.unreadable_times += i64::from(message.unreadable_time);
+                    bytes += message.content.len() + message.raw.as_ref().map_or(0, String::len);
+                    batch.push(*message);
+                    if batch.len() >= BATCH_ROWS || bytes >= BATCH_BYTES {
+                        self.write(std::mem::take(&mut batch), indexed, &mut report)?;
+                        bytes = 0;
+                    }
+                }
+                Item::Skipped { rule, .. } => *report.skipped.entry(rule.name()).or_default() += 1,
+                Item::Bad { line, reason } => {
+                    if self.strict {
+                        return Err(Failure::new(
+                            PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
+                            format!("line {line} of the history is {reason}"),
+                        )
+                        .hint("Without strict the line is left out and reported."));
+                    }
+                    report.bad += 1;
+                    if report.bad_lines.len() < LISTED {
+                        report.bad_lines.push(json!({"line": line, "reason": reason.to_string()}));
+                    }
+                }
+                Item::Pending { line, offset } => {
+                    report.pending = Some(json!({"line": line, "offset": offset}));
+                }
+            }
+        }
+        self.write(batch, indexed, &mut report)?;
+        Ok(report)
+    }
+
+    /// The first pass: takes the locks of all sessions, and finds out which are stored under another key.
+    fn sessions(&self) -> Result<HashMap<String, String>, Failure> {
+        let mut seen: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let mut sources: BTreeSet<&'static str> = BTreeSet::new();
+        if let Some(key) = &self.options.session_key {
+            seen.insert(key.clone(), None);
+        }
+        for item in memory_archive::read(self.data, &self.options).map_err(unreadable)? {
+            pgrx::check_for_interrupts!();
+            match item.map_err(unreadable)? {
+                Item::Session(Session { key, id, origin, .. }) => {
+                    let id = id.filter(|_| origin == KeyOrigin::Named);
+                    let known = seen.entry(key).or_default();
+                    *known = known.take().or(id);
+                }
+                Item::Message(message) => {
+                    sources.insert(message.source);
+                    if !seen.contains_key(&message.session_key) {
+                        seen.insert(message.session_key, None);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let (keys, ids): (Vec<String>, Vec<Option<String>>) = seen.into_iter().unzip();
+        let sources: Vec<&str> = match self.source {
+            Some(source) => vec![source],
+            None => sources.into_iter().collect(),
+        };
+        let names = "select s.key from unnest($1, $2) s (key, id) \
+                     union select s.id from unnest($1, $2) s (key, id) where s.id is not null";
+        // Of more than one array, unnest is syntax, found without a search path.
+        let known = format!("select s.key, {0}.conv_session(s.key, s.id) from unnest($1, $2) s (key, id)", self.schema.name);
+        let lock = |keys_sql: &str| {
+            format!(
+                "select {0}.conv_lock(array(select distinct l.number from ({keys_sql}) k (key), \
+                 pg_catalog.unnest($3 operator(pg_catalog.||) null::pg_catalog.text) s (source), \
+                 pg_catalog.unnest({0}.conv_lock_numbers(k.key, s.source)) l (number)))",
+                self.schema.name
+            )
+        };
+        Spi::connect_mut(|client| {
+            let arguments = || [keys.clone().into(), ids.clone().into(), sources.clone().into()];
+            client.update(&lock(names), None, &arguments())?;
+            // A key found now is locked too; if it is a new one, in another statement, which sees what was
+            // committed while waiting.
+            let mut found = HashMap::new();
+            for row in client.update(&known, None, &arguments()[..2])? {
+                if let (Some(key), Some(known)) = (row.get::<String>(1)?, row.get::<String>(2)?) {
+                    if key != known {
+                        found.insert(key, known);
+                    }
+                }
+            }
+            if !found.is_empty() && self.options.session_key.is_none() {
+                let others: Vec<String> = found.values().cloned().collect();
+                client.update(
+                    &lock("select pg_catalog.unnest($1)"),
+                    None,
+                    &[others.into(), Vec::<String>::new().into(), sources.clone().into()],
+                )?;
+                return Ok(found);
+            }
+            Ok(HashMap::new())
+        })
+    }
+
+    /// Writes what is new of a batch.
+    fn write(&self, batch: Vec<Message>, indexed: bool, report: &mut Report) -> Result<(), Failure> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        Spi::connect_mut(|client| {
+            let stored = self.stored(client, &batch)?;
+            let mut fresh: Vec<Message> = Vec::with_capacity(batch.len());
+            let mut seen = Seen::default();
+            for (message, is_stored) in batch.into_iter().zip(stored) {
+                if is_stored || !seen.insert(&message) {
+                    report.duplicates += 1;
+                } else if !message.supersedes.is_empty() && self.replace(client, &message)? {
+                    report.updated += 1;
+                } else {
+                    fresh.push(message);
+                }
+            }
+            report.added += self.insert(client, fresh, indexed)?;
+            Ok(())
+        })
+    }
+
+    fn source_of<'m>(&'m self, message: &'m Message) -> &'m str {
+        self.source.unwrap_or(message.source)
+    }
+
+    /// Which messages of a batch are there already.
+    fn stored(&self, client: &mut SpiClient<'_>, batch: &[Message]) -> Result<Vec<bool>, Failure> {
+        let sql = format!(
+            "select {0}.conv_find(m.session_key, m.role, m.fingerprint, m.said_at, m.message_id, m.source, m.content, m.part_of) \
+             is not null \
+             from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality \
+             m (session_key, role, fingerprint, said_at, message_id, source, content, part_of, place) order by m.place",
+            self.schema.name
+        );
+        // The text is needed for parts of API messages only.
+        let content = |m: &Message| m.part_of.as_ref().map(|_| m.content.clone());
+        let table = client.update(
+            &sql,
+            None,
+            &[
+                column(batch, |m| m.session_key.clone()).into(),
+                column(batch, |m| m.role).into(),
+                column(batch, |m| m.fingerprint).into(),
+                times(batch)?.into(),
+                column(batch, |m| m.message_id.clone()).into(),
+                column(batch, |m| self.source_of(m).to_owned()).into(),
+                column(batch, content).into(),
+                column(batch, |m| m.part_of.clone()).into(),
+            ],
+        )?;
+        let mut stored = Vec::with_capacity(batch.len());
+        for row in table {
+            stored.push(row.get::<bool>(1)?.unwrap_or(false));
+        }
+        Ok(stored)
+    }
+
+    /// Puts a longer snapshot in the place of the one that is stored; false if there is none.
+    fn replace(&self, client: &mut SpiClient<'_>, message: &Message) -> Result<bool, Failure> {
+        let sql = format!(
+            "update {}.conversations c set content = $1, message_id = $2, metadata = c.metadata operator(pg_catalog.||) $3, \
+             raw = coalesce($4, c.raw) where c.id operator(pg_catalog.=) (select o.id from {0}.conversations o \
+             where o.message_id operator(pg_catalog.=) any ($5) and o.source operator(pg_catalog.=) $6 order by o.id limit 1)",
+            self.schema.name
+        );
+        let done = client.update(
+            &sql,
+            None,
+            &[
+                message.content.as_str().into(),
+                message.message_id.clone().into(),
+                JsonB(message.metadata.clone().into()).into(),
+                message.raw.clone().into(),
+                message.supersedes.clone().into(),
+                self.source_of(message).into(),
+            ],
+        )?;
+        Ok(!done.is_empty())
+    }
+
+    fn insert(&self, client: &mut SpiClient<'_>, fresh: Vec<Message>, indexed: bool) -> Result<i64, Failure> {
+        if fresh.is_empty() {
+            return Ok(0);
+        }
+        let (search, length) = if indexed {
+            (
+                format!("{}.memory_tsvector(null, m.content)", self.schema.name),
+                format!("{}.memory_token_count(w.search)", self.schema.name),
+            )
+        } else {
+            ("null::pg_catalog.tsvector".to_owned(), "null::pg_catalog.int4".to_owned())
+        };
+        let sql = format!(
+            "insert into {0}.conversations (session_key, role, content, \"timestamp\", message_id, source, channel, sender, \
+             metadata, raw, fingerprint, search, token_count) \
+             select m.session_key, m.role, m.content, m.said_at, m.message_id, m.source, m.channel, m.sender, \
+             m.metadata::pg_catalog.jsonb, m.raw, m.fingerprint, w.search, {length} \
+             from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) with ordinality \
+             m (session_key, role, content, said_at, message_id, source, channel, sender, metadata, raw, fingerprint, place), \
+             lateral (select {search} as search offset 0) w \
+             order by m.place",
+            self.schema.name
+        );
+        let table = client.update(
+            &sql,
+            None,
+            &[
+                column(&fresh, |m| m.session_key.clone()).into(),
+                column(&fresh, |m| m.role).into(),
+                column(&fresh, |m| m.content.clone()).into(),
+                times(&fresh)?.into(),
+                column(&fresh, |m| m.message_id.clone()).into(),
+                column(&fresh, |m| self.source_of(m).to_owned()).into(),
+                column(&fresh, |m| m.channel.clone()).into(),
+                column(&fresh, |m| m.sender.clone()).into(),
+                column(&fresh, |m| serde_json::Value::Object(m.metadata.clone()).to_string()).into(),
+                column(&fresh, |m| m.raw.clone()).into(),
+                column(&fresh, |m| m.fingerprint).into(),
+            ],
+        )?;
+        Ok(i64::try_from(table.len()).unwrap_or(i64::MAX))
+    }
+}
+
+fn column<T>(batch: &[Message], value: impl Fn(&Message) -> T) -> Vec<T> {
+    batch.iter().map(value).collect()
+}
+
+fn times(batch: &[Message]) -> Result<Vec<TimestampWithTimeZone>, Failure> {
+    batch
+        .iter()
+        .map(|message| {
+            TimestampWithTimeZone::try_from(message.timestamp.saturating_sub(EPOCH)).map_err(|_| {
+                Failure::new(
+                    PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
+                    format!("time of line {} of the history is out of range", message.line),
+                )
+            })
+        })
+        .collect()
+}
+
+/// The messages of a batch that are to be written, by the rules of `conv_find()`.
+#[derive(Default)]
+struct Seen {
+    ids: HashSet<(String, String)>,
+    words: HashMap<(String, &'static str, i64), Vec<(i64, bool, &'static str)>>,
+}
+
+impl Seen {
+    /// Notes a message; false if it is a copy of one before.
+    fn insert(&mut self, message: &Message) -> bool {
+        if let Some(id) = &message.message_id {
+            let scope = if message.source == Format::ClaudeCode.name() { "" } else { &message.session_key };
+            if self.ids.contains(&(scope.to_owned(), id.clone())) {
+                return false;
+            }
+        }
+        let key = (message.session_key.clone(), message.role, message.fingerprint);
+        let said = self.words.entry(key).or_default();
+        let has_id = message.message_id.is_some();
+        let is_copy = |&(time, other_has_id, source): &(i64, bool, &str)| {
+            (time - message.timestamp).abs() <= WINDOW && !(has_id && other_has_id && source == message.source)
+        };
+        if said.iter().any(is_copy) {
+            return false;
+        }
+        said.push((message.timestamp, has_id, message.source));
+        if let Some(id) = &message.message_id {
+            let scope = if message.source == Format::ClaudeCode.name() { "" } else { &message.session_key };
+            self.ids.insert((scope.to_owned(), id.clone()));
+        }
+        true
+    }
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+fn conv_import(
+    data: Option<&[u8]>,
+    format: Option<&str>,
+    session_key: Option<&str>,
+    source: Option<&str>,
+    time_zone: Option<&str>,
+    channel: Option<&str>,
+    keep_raw: Option<bool>,
+    strict: Option<bool>,
+) -> TableIterator<
+    'static,
+    (
+        name!(added, i64),
+        name!(updated, i64),
+        name!(duplicates, i64),
+        name!(skipped, i64),
+        name!(bad, i64),
+        name!(pending, i64),
+        name!(report, JsonB),
+    ),
+> {
+    let Some(data) = data else {
+        Failure::argument("data must not be NULL").hint("Pass the content of the file.").raise();
+    };
+    let format = format
+        .unwrap_or("auto")
+        .parse::<Format>()
+        .map_err(|unknown| {
+            Failure::argument(format!("unknown format: \"{}\"", shorten(format.unwrap_or(""))))
+                .hint(format!("{}.", capitalise(&unknown.to_string())))
+        })
+        .or_raise();
+    let zone = time_zone.unwrap_or("UTC");
+    let Some(zone) = Zone::named(zone) else {
+        Failure::argument(format!("unknown time zone: \"{}\"", shorten(zone)))
+            .hint("Use a name such as Asia/Shanghai, or an offset such as +08:00.")
+            .raise();
+    };
+    if session_key.is_some_and(|key| key.is_empty() || key.len() > memory_archive::MAX_SESSION_KEY) {
+        Failure::argument("session_key must have 1 to 2000 bytes")
+            .hint("Leave it out to take the session the history names.")
+            .raise();
+    }
+    let import = Import {
+        data,
+        options: Options {
+            format,
+            session_key: session_key.map(str::to_owned),
+            channel: channel.map(str::to_owned),
+            zone,
+            keep_raw: keep_raw.unwrap_or(false),
+            max_bytes: MAX_UNPACKED,
+        },
+        source,
+        strict: strict.unwrap_or(false),
+        schema: store::schema().or_raise(),
+    };
+    let report = import.run().or_raise();
+    TableIterator::once((
+        report.added,
+        report.updated,
+        report.duplicates,
+        report.skipped.values().sum(),
+        report.bad,
+        i64::from(report.pending.is_some()),
+        report.to_json(),
+    ))
+}
+
+fn capitalise(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
