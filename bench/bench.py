@@ -18,6 +18,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
+import archive
 import psycopg
 import sections
 from processes import Server
@@ -31,10 +32,11 @@ SECTIONS: dict[str, Callable[[Setup], list[Figure]]] = {
     "connect": sections.connect,
     "segment": sections.segment,
     "import": sections.import_,
+    "archive": archive.archive,
     "scale": sections.scale,
 }
-# Filling 100,000 rows takes several minutes, so `scale` is asked for by name.
-DEFAULT = [name for name in SECTIONS if name != "scale"]
+# Filling many rows takes several minutes, so these are asked for by name.
+DEFAULT = [name for name in SECTIONS if name not in ("archive", "scale")]
 
 
 def describe_machine(connection: psycopg.Connection) -> str:

@@ -88,6 +88,12 @@ def memory_mb(pid: int, *kinds: str) -> float:
     return sum(int(sizes.get(f"{kind}:", 0)) for kind in kinds) * 1024 / MB
 
 
+def peak_mb(pid: int) -> float:
+    """Most memory a process has had in use, shared pages it touched included."""
+    lines = (PROC / str(pid) / "status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) * 1024 / MB
+
+
 def private_mb(pid: int) -> float:
     """Memory that a process shares with no other."""
     return memory_mb(pid, "Private_Dirty", "Private_Clean")

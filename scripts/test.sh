@@ -21,7 +21,7 @@ part() {
     docs) scripts/docs_test.sh && scripts/docker_check.sh ;;
     cluster)
         # embed_worker.QueueTest embeds long texts for several minutes: run it by name.
-        scripts/cluster.sh durability crash embed_worker.BadTextTest embed_worker.BrokenModelTest \
+        scripts/cluster.sh archive durability crash embed_worker.BadTextTest embed_worker.BrokenModelTest \
             embed_worker.InBackendTest embed_worker.ModelFolderTest embed_worker.ModelFolderWithoutPreloadTest \
             embed_worker.NoModelInBackendTest embed_worker.OverloadTest embed_worker.ManyWorkersTest
         ;;

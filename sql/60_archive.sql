@@ -53,7 +53,9 @@ $$;
 comment on function @extschema@.conv_lock(integer[]) is
     'Makes writers of one session take turns until their transactions end';
 
--- Not strict: message_id and source may be NULL.
+-- Not strict, as message_id and source may be NULL, and no `set`: both would keep it from being inlined into the
+-- statement of an import. `id + 0`: in the order of the primary key the planner would rather walk the whole
+-- table to its first hit.
 create function @extschema@.conv_find(
     session_key text,
     role text,
@@ -64,55 +66,63 @@ create function @extschema@.conv_find(
     content text default null,
     part_of text default null
 )
-returns bigint
-language plpgsql stable parallel safe
-set search_path = pg_catalog, @extschema@, pg_temp
+returns setof bigint
+language sql stable parallel safe rows 1
 as $$
-#variable_conflict use_column
-declare
-    found_id bigint;
-begin
-    if $5 is not null then
-        select c.id
-        into found_id
-        from conversations c
-        where c.message_id = $5
-            and (c.session_key = $1 or conv_global_ids(c.source) and conv_global_ids($6))
-            -- Two pipelines may number their messages alike; then the text decides.
-            and (c.source is null or $6 is null or c.source = $6 or c.fingerprint = $3)
-        order by c.id
-        limit 1;
-        if found then
-            return found_id;
-        end if;
-    end if;
-    if $8 is not null then
+    select f.id
+    from (
+        -- The same id. Two pipelines may number their messages alike; then the text decides.
+        (
+            select c.id, 1 as place
+            from @extschema@.conversations c
+            where c.message_id operator(pg_catalog.=) $5
+                and (
+                    c.session_key operator(pg_catalog.=) $1
+                    or @extschema@.conv_global_ids(c.source) and @extschema@.conv_global_ids($6)
+                )
+                and (
+                    c.source is null
+                    or $6 is null
+                    or c.source operator(pg_catalog.=) $6
+                    or c.fingerprint operator(pg_catalog.=) $3
+                )
+            order by c.id operator(pg_catalog.+) 0
+            limit 1
+        )
+        union all
         -- A shorter snapshot of an API message that is there in full.
-        select c.id
-        into found_id
-        from conversations c
-        where c.metadata ->> 'api_message_id' = $8
-            and c.source = $6
-            and starts_with(c.content, $7)
-        order by c.id
-        limit 1;
-        if found then
-            return found_id;
-        end if;
-    end if;
-    -- Without an id in common: the same words within five seconds are the same message.
-    select c.id
-    into found_id
-    from conversations c
-    where c.session_key = $1
-        and c."timestamp" between $4 - interval '5 seconds' and $4 + interval '5 seconds'
-        and c.role = $2
-        and c.fingerprint = $3
-        and (c.message_id is null or $5 is null or c.source is distinct from $6)
-    order by abs(extract(epoch from c."timestamp" - $4)), c.id
+        (
+            select c.id, 2
+            from @extschema@.conversations c
+            where c.metadata operator(pg_catalog.->>) 'api_message_id' operator(pg_catalog.=) $8
+                and c.source operator(pg_catalog.=) $6
+                and pg_catalog.starts_with(c.content, $7)
+            order by c.id operator(pg_catalog.+) 0
+            limit 1
+        )
+        union all
+        -- Without an id in common: the same words within five seconds.
+        (
+            select c.id, 3
+            from @extschema@.conversations c
+            where c.session_key operator(pg_catalog.=) $1
+                and c."timestamp" operator(pg_catalog.>=) ($4 operator(pg_catalog.-) interval '5 seconds')
+                and c."timestamp" operator(pg_catalog.<=) ($4 operator(pg_catalog.+) interval '5 seconds')
+                and c.role operator(pg_catalog.=) $2
+                and c.fingerprint operator(pg_catalog.=) $3
+                and (
+                    c.message_id is null
+                    or $5 is null
+                    or not coalesce(c.source operator(pg_catalog.=) $6, c.source is null and $6 is null)
+                )
+            order by
+                greatest(c."timestamp" operator(pg_catalog.-) $4, $4 operator(pg_catalog.-) c."timestamp"),
+                c.id operator(pg_catalog.+) 0
+            limit 1
+        )
+    ) f
+    order by f.place
     limit 1;
-    return found_id;
-end
 $$;
 comment on function @extschema@.conv_find(text, text, bigint, timestamptz, text, text, text, text) is
     'The stored message this one is a copy of: the same id, or, without an id in common, the same words within five seconds; NULL if there is none';
@@ -139,7 +149,7 @@ begin
             from conversations c
             where c.metadata ->> 'session_id' = coalesce($2, $1)
                 and c.metadata ->> 'session_id' <> c.session_key
-            order by c.id
+            order by c.id + 0
             limit 1;
         end if;
     end if;
@@ -165,6 +175,9 @@ create function @extschema@.conv_derive()
 returns trigger
 language plpgsql
 set search_path = pg_catalog, @extschema@, pg_temp
+-- One statement may bring many rows into an empty table: the plan must be right for what it grows to.
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 as $$
 begin
     if tg_op = 'UPDATE' then
@@ -177,7 +190,9 @@ begin
         -- A NULL where there must be none is refused by its constraint, which names the column.
         if new.session_key is not null and new.role is not null and new.content is not null and new."timestamp" is not null then
             perform conv_lock(conv_lock_numbers(new.session_key, new.source));
-            if conv_find(new.session_key, new.role, new.fingerprint, new."timestamp", new.message_id, new.source) is not null then
+            if exists (
+                select from conv_find(new.session_key, new.role, new.fingerprint, new."timestamp", new.message_id, new.source)
+            ) then
                 return null;
             end if;
         end if;
@@ -284,6 +299,9 @@ create function @extschema@.conv_append(
 returns table (id bigint, added boolean)
 language plpgsql volatile parallel unsafe
 set search_path = pg_catalog, @extschema@, pg_temp
+-- As in conv_derive().
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -319,7 +337,7 @@ begin
             using errcode = '22023', hint = 'For example {"lang": "zh"}.';
     end if;
     perform conv_lock(conv_lock_numbers($1, $6));
-    id := conv_find($1, $2, print, said_at, nullif($5, ''), $6);
+    select f into id from conv_find($1, $2, print, said_at, nullif($5, ''), $6) f;
     added := id is null;
     if added then
         insert into conversations as c (

@@ -29,7 +29,7 @@ const LISTED: usize = 100;
 const MAX_UNPACKED: u64 = 1 << 30;
 
 /// Microseconds either way in which the same words are the same message, as in `conv_find()`.
-const WINDOW: i64 = 5_000_000;
+const WINDOW: u64 = 5_000_000;
 
 /// Microseconds between 1970 and 2000, where PostgreSQL's time begins.
 const EPOCH: i64 = 946_684_800_000_000;
@@ -90,8 +90,8 @@ fn unreadable(error: ReadError) -> Failure {
 impl Import<'_> {
     fn run(&self) -> Result<Report, Failure> {
         let keys = self.sessions()?;
-        let indexed = Spi::get_one::<bool>(&format!("select {}.conv_indexed()", self.schema.name))?
-            .unwrap_or(true);
+        let indexed =
+            Spi::get_one::<bool>(&format!("select {}.conv_indexed()", self.schema.name))?.unwrap_or(true);
         let mut report = Report::default();
         let mut batch: Vec<Message> = Vec::new();
         let mut bytes = 0usize;
@@ -158,9 +158,7 @@ impl Import<'_> {
                 }
                 Item::Message(message) => {
                     sources.insert(message.source);
-                    if !seen.contains_key(&message.session_key) {
-                        seen.insert(message.session_key, None);
-                    }
+                    seen.entry(message.session_key).or_default();
                 }
                 _ => {}
             }
@@ -173,7 +171,10 @@ impl Import<'_> {
         let names = "select s.key from unnest($1, $2) s (key, id) \
                      union select s.id from unnest($1, $2) s (key, id) where s.id is not null";
         // Of more than one array, unnest is syntax, found without a search path.
-        let known = format!("select s.key, {0}.conv_session(s.key, s.id) from unnest($1, $2) s (key, id)", self.schema.name);
+        let known = format!(
+            "select s.key, {0}.conv_session(s.key, s.id) from unnest($1, $2) s (key, id)",
+            self.schema.name
+        );
         let lock = |keys_sql: &str| {
             format!(
                 "select {0}.conv_lock(array(select distinct l.number from ({keys_sql}) k (key), \
@@ -238,8 +239,8 @@ impl Import<'_> {
     /// Which messages of a batch are there already.
     fn stored(&self, client: &mut SpiClient<'_>, batch: &[Message]) -> Result<Vec<bool>, Failure> {
         let sql = format!(
-            "select {0}.conv_find(m.session_key, m.role, m.fingerprint, m.said_at, m.message_id, m.source, m.content, m.part_of) \
-             is not null \
+            "select exists (select from {0}.conv_find(m.session_key, m.role, m.fingerprint, m.said_at, m.message_id, m.source, \
+             m.content, m.part_of)) \
              from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality \
              m (session_key, role, fingerprint, said_at, message_id, source, content, part_of, place) order by m.place",
             self.schema.name
@@ -352,11 +353,14 @@ fn times(batch: &[Message]) -> Result<Vec<TimestampWithTimeZone>, Failure> {
         .collect()
 }
 
+/// When something was said, whether with an id, and by which source it came.
+type Said = (i64, bool, &'static str);
+
 /// The messages of a batch that are to be written, by the rules of `conv_find()`.
 #[derive(Default)]
 struct Seen {
     ids: HashSet<(String, String)>,
-    words: HashMap<(String, &'static str, i64), Vec<(i64, bool, &'static str)>>,
+    words: HashMap<(String, &'static str, i64), Vec<Said>>,
 }
 
 impl Seen {
@@ -371,8 +375,9 @@ impl Seen {
         let key = (message.session_key.clone(), message.role, message.fingerprint);
         let said = self.words.entry(key).or_default();
         let has_id = message.message_id.is_some();
-        let is_copy = |&(time, other_has_id, source): &(i64, bool, &str)| {
-            (time - message.timestamp).abs() <= WINDOW && !(has_id && other_has_id && source == message.source)
+        let is_copy = |&(time, other_has_id, source): &Said| {
+            time.abs_diff(message.timestamp) <= WINDOW
+                && !(has_id && other_has_id && source == message.source)
         };
         if said.iter().any(is_copy) {
             return false;
@@ -412,14 +417,13 @@ fn conv_import(
     let Some(data) = data else {
         Failure::argument("data must not be NULL").hint("Pass the content of the file.").raise();
     };
-    let format = format
-        .unwrap_or("auto")
-        .parse::<Format>()
-        .map_err(|unknown| {
-            Failure::argument(format!("unknown format: \"{}\"", shorten(format.unwrap_or(""))))
-                .hint(format!("{}.", capitalise(&unknown.to_string())))
-        })
-        .or_raise();
+    let name = format.unwrap_or("auto");
+    let Ok(format) = name.parse::<Format>() else {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        Failure::argument(format!("unknown format: \"{}\"", shorten(name)))
+            .hint(format!("Use one of: {}.", names.join(", ")))
+            .raise();
+    };
     let zone = time_zone.unwrap_or("UTC");
     let Some(zone) = Zone::named(zone) else {
         Failure::argument(format!("unknown time zone: \"{}\"", shorten(zone)))
@@ -455,9 +459,4 @@ fn conv_import(
         i64::from(report.pending.is_some()),
         report.to_json(),
     ))
-}
-
-fn capitalise(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }

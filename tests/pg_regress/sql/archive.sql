@@ -102,6 +102,164 @@ select content from conv_get('order', null, '2026-02-19 09:00:00.123', '2026-02-
 select count(*) from conv_get('no such session');
 
 --
+-- Import: OpenClaw
+--
+delete from conversations;
+create table histories (name text, data text);
+insert into histories values ('openclaw', $h${"type":"session","version":3,"id":"s1","timestamp":"2026-02-19T01:00:00Z","cwd":"/home/x"}
+{"type":"model_change","id":"x1","timestamp":"2026-02-19T01:00:01Z"}
+{"type":"message","id":"m1","timestamp":"2026-02-19T01:02:05.120Z","message":{"role":"user","content":"早，看下 RSS"}}
+{"type":"message","id":"m2","parentId":"m1","timestamp":"2026-02-19T01:02:09Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"想"},{"type":"text","text":"我先看模板。"},{"type":"toolCall","id":"c","name":"read","arguments":{}}]}}
+{"type":"message","id":"m3","timestamp":"2026-02-19T01:02:10Z","message":{"role":"toolResult","content":[{"type":"text","text":"文件内容"}]}}
+{"type":"message","id":"m4","timestamp":"2026-02-19T01:02:11Z","message":{"role":"assistant","content":[{"type":"text","text":"改好了。"}]}}
+{"type":"message","id":"m5","timestamp":"2026-02-19T01:02:20Z","message":{"role":"assistant","provider":"openclaw","model":"delivery-mirror","content":[{"type":"text","text":"改好了。"}]}}
+{"type":"message","id":"m6","timestamp":"2026-02-19T01:03:00Z","message":{"role":"user","content":[{"type":"text","text":"看下这张截图"},{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}]}}
+{"type":"message","id":"m7","timestamp":"2026-02-19T01:04:00Z","message":{"role":"assistant","content":[{"type":"text","text":"heartbeat_ok"}]}}
+{"type":"message","id":"m8","timestamp":"2026-02-19T01:05:00Z","message":{"role":"user","content":"请不要回复 NO_REPLY 这个词"}}
+{"type":"compaction","id":"x2","timestamp":"2026-02-19T01:06:00Z","summary":"摘要"}
+{"type":"message","id":"m9","parentId":"m8","timestamp":"2026-02-19T01:07:00Z","message":{"role":"user","content":"花了 50 块"}}
+{"type":"message","id":"m10","parentId":"m8","timestamp":"2026-02-19T01:08:00Z","message":{"role":"user","content":"花了 58 块"}}
+$h$);
+-- A04, A09, A19, A22: what was said and nothing else; both branches
+select added, updated, duplicates, skipped, bad, pending, jsonb_pretty(report) as report from conv_import((select data from histories where name = 'openclaw'));
+select role, content, "timestamp", message_id, source from conv_get('s1');
+select count(*) from conversations where content ~ 'iVBOR' or content ~ '内容' or content ~ '想';
+select metadata ->> 'parent_id' as parent from conversations where message_id = 'm9';
+-- A17: again nothing is new, and the rows of the SQLite store are the same messages
+select added, duplicates from conv_import((select data from histories where name = 'openclaw'));
+select added, duplicates from conv_import('{"session_id":"s1","session_key":"agent:main:main","seq":1,"event_json":"{\"type\":\"message\",\"id\":\"m1\",\"timestamp\":\"2026-02-19T01:02:05.120Z\",\"message\":{\"role\":\"user\",\"content\":\"早，看下 RSS\"}}"}');
+-- A18: hooks of the same session
+select added, duplicates from conv_import('{"type":"message","action":"sent","sessionKey":"s1","timestamp":"2026-02-19T01:02:12.400Z","context":{"to":"7","content":"改好了。","success":true,"channelId":"telegram","messageId":"9001"}}
+{"type":"message","action":"received","sessionKey":"s1","timestamp":"2026-02-19T01:09:00Z","context":{"from":"7","content":"<media:audio>","channelId":"telegram","messageId":"9002"}}
+');
+select source, channel, sender, content from conversations where channel is not null;
+-- A07: a line that is still being written is pending, and comes once it is complete
+select added, pending, report -> 'pending' as report from conv_import('{"type":"message","id":"t1","timestamp":"2026-02-19T02:00:00Z","message":{"role":"user","content":"完整"}}
+{"type":"message","id":"t2","timestamp":"2026-02-19T02:00:01Z","message":{"role":"user","cont', session_key => 'tail');
+select added, duplicates, pending from conv_import('{"type":"message","id":"t1","timestamp":"2026-02-19T02:00:00Z","message":{"role":"user","content":"完整"}}
+{"type":"message","id":"t2","timestamp":"2026-02-19T02:00:01Z","message":{"role":"user","content":"写到一半的"}}', session_key => 'tail');
+-- A08: a bad line is named and the rest goes on; strict refuses all
+insert into histories values ('broken', $h${"type":"message","id":"b1","timestamp":"2026-02-19T03:00:00Z","message":{"role":"user","content":"坏行之前"}}
+{"type":"message","id":"b2" broken}
+[1,2,3]
+null
+
+{"type":"message","id":"b3","timestamp":"2026-02-19T03:00:01Z","message":{"role":"user","content":"坏行之后"}}
+$h$);
+select conv_import((select data from histories where name = 'broken'), session_key => 'broken', strict => true);
+select count(*) from conv_get('broken');
+select added, skipped, bad, report -> 'bad' as lines, report -> 'skipped' as rules from conv_import((select data from histories where name = 'broken'), session_key => 'broken');
+-- A06, A23: what other readers stumble over
+select added, bad from conv_import(convert_to($${"type":"message","id":"n1","timestamp":"2026-02-19T04:00:00Z","message":{"role":"user","content":"孤立 \ud83d 结束"}}
+{"type":"message","id":"n2","timestamp":"2026-02-19T04:00:01Z","message":{"role":"user","content":"空字符 a\u0000b"}}
+{"type":"message","id":"n3","timestamp":"2026-02-19T04:00:02Z","message":{"role":"user","content":"表情 \ud83d\ude00"}}
+{"type":"message","id":"n4","timestamp":"2026-02-19T04:00:03Z","message":{"role":"user","content":"$$ || U&'\884C\2028\6BB5\2029\8FD8\0085\5728' || $$"}}
+{"type":"message","id":"n5","timestamp":"2026-02-19T04:00:04Z","message":{"role":"user","content":"$$, 'UTF8') || '\xff'::bytea || convert_to($$"}}
+$$, 'UTF8'), session_key => 'nasty');
+select content, length(content) from conv_get('nasty') where message_id <> 'n4';
+select content = U&'\884C\2028\6BB5\2029\8FD8\0085\5728' as same from conv_get('nasty') where message_id = 'n4';
+-- A10, A24: times
+set timezone = 'Asia/Shanghai';
+select added, report -> 'times_not_their_own' as inherited from conv_import('{"type":"message","id":"z1","timestamp":"2026-02-20T00:00:00Z","message":{"role":"user","content":"时区"}}
+{"type":"message","id":"z2","message":{"role":"user","content":"没有时间"}}
+{"type":"message","id":"z3","timestamp":1771545608000,"message":{"role":"user","content":"毫秒"}}
+{"type":"message","id":"z4","timestamp":1771545609,"message":{"role":"user","content":"秒"}}
+{"type":"message","id":"z5","timestamp":"2026-02-20 08:00:09","message":{"role":"user","content":"没有时区"}}
+{"type":"message","id":"z6","timestamp":"2026-02-20T08:00:10+08:00","message":{"role":"user","content":"有时区"}}
+{"type":"message","id":"z7","timestamp":"2026-02-30","message":{"role":"user","content":"没有这一天"}}
+', session_key => 'times');
+set timezone = 'UTC';
+select content, "timestamp" from conv_get('times') order by message_id;
+select added from conv_import('{"type":"message","id":"z5","timestamp":"2026-02-20 08:00:09","message":{"role":"user","content":"没有时区"}}', session_key => 'zone', time_zone => 'Asia/Shanghai');
+select "timestamp" from conv_get('zone');
+-- A22: nothing in it
+select added, skipped from conv_import('');
+select added, skipped from conv_import('{"type":"session","version":3,"id":"empty","timestamp":"2026-02-19T01:00:00Z"}');
+-- A16: a long message is stored whole, and again is no new one
+select added from conv_import('{"type":"message","id":"h1","timestamp":"2026-02-19T05:00:00Z","message":{"role":"user","content":"' || repeat('很长的一句话。', 200000) || '"}}', session_key => 'huge');
+select length(content) from conv_get('huge');
+select added, duplicates from conv_import('{"type":"message","id":"h1","timestamp":"2026-02-19T05:00:00Z","message":{"role":"user","content":"' || repeat('很长的一句话。', 200000) || '"}}', session_key => 'huge');
+
+--
+-- Import: Claude Code
+--
+delete from conversations;
+insert into histories values ('claude1', $h${"type":"summary","summary":"标题","leafUuid":"u2"}
+{"type":"user","uuid":"u1","sessionId":"c1","cwd":"/home/xia/青石科技","timestamp":"2026-02-19T01:20:00Z","message":{"role":"user","content":"改成固定 id"}}
+{"type":"assistant","uuid":"u2","sessionId":"c1","timestamp":"2026-02-19T01:20:03Z","message":{"id":"msg_1","role":"assistant","content":[{"type":"thinking","thinking":"想"}]}}
+{"type":"assistant","uuid":"u3","sessionId":"c1","timestamp":"2026-02-19T01:20:04Z","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"先读模板。"}]}}
+{"type":"user","uuid":"u4","sessionId":"c1","timestamp":"2026-02-19T01:20:05Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"模板"}]}}
+{"type":"user","uuid":"u5","sessionId":"c1","isMeta":true,"timestamp":"2026-02-19T01:20:06Z","message":{"role":"user","content":"说明"}}
+{"type":"user","uuid":"u6","sessionId":"c1","isSidechain":true,"timestamp":"2026-02-19T01:20:07Z","message":{"role":"user","content":"子代理"}}
+$h$);
+insert into histories values ('claude2', $h${"type":"user","uuid":"u1","sessionId":"c2","timestamp":"2026-02-19T01:20:00Z","message":{"role":"user","content":"改成固定 id"}}
+{"type":"assistant","uuid":"u3","sessionId":"c2","timestamp":"2026-02-19T01:20:04Z","message":{"id":"msg_1","role":"assistant","content":[{"type":"text","text":"先读模板。"}]}}
+{"type":"user","uuid":"u7","sessionId":"c2","cwd":"/home/xia/白云实业","timestamp":"2026-02-20T01:00:00Z","message":{"role":"user","content":"上线了吗"}}
+{"type":"assistant","uuid":"u8","sessionId":"c2","timestamp":"2026-02-20T01:00:01Z","message":{"id":"msg_2","role":"assistant","content":[{"type":"text","text":"上线"}]}}
+$h$);
+insert into histories values ('claude3', $h${"type":"assistant","uuid":"u8","sessionId":"c2","timestamp":"2026-02-20T01:00:01Z","message":{"id":"msg_2","role":"assistant","content":[{"type":"text","text":"上线"}]}}
+{"type":"assistant","uuid":"u9","sessionId":"c2","timestamp":"2026-02-20T01:00:02Z","message":{"id":"msg_2","role":"assistant","content":[{"type":"text","text":"上线了，不再重复。"}]}}
+$h$);
+-- A13, A14: sessions by their id; a resumed session adds what is new; a longer snapshot takes the place of a shorter one
+select added, updated, duplicates, report -> 'skipped' as skipped from conv_import((select data from histories where name = 'claude1'));
+select added, updated, duplicates from conv_import((select data from histories where name = 'claude2'));
+select added, updated, duplicates from conv_import((select data from histories where name = 'claude3'));
+select added, updated, duplicates from conv_import((select data from histories where name = 'claude2'));
+select session_key, role, content, message_id, metadata ->> 'cwd' as cwd from conversations order by "timestamp", id;
+delete from conversations;
+select added, updated, duplicates from conv_import((select data from histories where name = 'claude3'));
+select added, updated, duplicates from conv_import((select data from histories where name = 'claude2'));
+select added, updated, duplicates from conv_import((select data from histories where name = 'claude1'));
+select role, content from conversations order by "timestamp", id;
+
+--
+-- Import: ChatGPT, and arrays of messages
+--
+delete from conversations;
+-- A15: the way to current_node; without times or titles; a circle; a bad conversation
+select added, skipped, bad, report -> 'bad' as lines, report -> 'skipped' as rules from conv_import('[
+{"title":"RSS","create_time":1771462800.5,"conversation_id":"g1","current_node":"a2","mapping":{
+ "r":{"id":"r","message":null,"parent":null,"children":["s1"]},
+ "s1":{"id":"s1","message":{"id":"s1","author":{"role":"system"},"content":{"content_type":"text","parts":[""]},"metadata":{"is_visually_hidden_from_conversation":true}},"parent":"r","children":["u1"]},
+ "u1":{"id":"u1","message":{"id":"u1","author":{"role":"user"},"create_time":1771463000.2,"content":{"content_type":"text","parts":["为什么重复？"]}},"parent":"s1","children":["a1","a2"]},
+ "a1":{"id":"a1","message":{"id":"a1","author":{"role":"assistant"},"create_time":1771463010.0,"content":{"content_type":"text","parts":["重新生成前"]}},"parent":"u1","children":[]},
+ "a2":{"id":"a2","message":{"id":"a2","author":{"role":"assistant"},"create_time":1771463020.75,"content":{"content_type":"text","parts":["检查 guid。"]}},"parent":"u1","children":[]}}},
+{"title":null,"conversation_id":"g2","current_node":"x1","mapping":{"x1":{"id":"x1","message":{"id":"x1","author":{"role":"user"},"create_time":null,"content":{"content_type":"text","parts":["没有时间"]}},"parent":"x1","children":["x1"]}}},
+{"title":"坏","conversation_id":"g3"},
+7
+]');
+select session_key, role, content, "timestamp" from conversations order by session_key, "timestamp", id;
+delete from conversations;
+select added, skipped, report -> 'skipped' as rules from conv_import('[{"role":"system","content":"你是助手"},{"role":"user","content":"杭州天气？"},
+{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"w","arguments":"{}"}}]},
+{"role":"tool","tool_call_id":"c","content":"12"},{"role":"assistant","content":"12 度。"},{"role":"user","content":"好"},{"role":"assistant","content":"好"},{"role":"user","content":"好"},
+{"role":"user","content":[{"type":"text","text":"那"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}},{"type":"text","text":"要带伞吗"}]}]',
+    'openai', 'weather');
+select role, content, source from conv_get('weather');
+-- The same array, longer: only the growth
+select added, duplicates from conv_import('[{"role":"user","content":"杭州天气？"},{"role":"assistant","content":"12 度。"},{"role":"user","content":"好"},{"role":"assistant","content":"好"},{"role":"user","content":"好"},{"role":"user","content":"新的"}]',
+    'openai', 'weather');
+select added, skipped from conv_import('{"role":"user","content":"读一下"}
+{"role":"assistant","content":[{"type":"text","text":"好的，"},{"type":"tool_use","id":"t","name":"read","input":{}}]}
+{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}
+', 'anthropic', 'read');
+select role, content from conv_get('read');
+-- A source and a channel of one's own, and the lines themselves
+select added from conv_import('{"role":"user","content":"原样"}', 'openai', 'raw', source => 'mine', channel => 'terminal', keep_raw => true);
+select source, channel, raw from conversations where session_key = 'raw';
+-- Without a key the session is named after its first message, each time alike
+select (conv_import('{"role":"user","content":"没有名字"}')).added;
+select (conv_import('{"role":"user","content":"没有名字"}')).duplicates;
+-- Errors
+select conv_import(null::bytea);
+select conv_import('', 'telegram');
+select conv_import('', time_zone => 'Mars/Base');
+select conv_import('', session_key => '');
+select conv_import('\x1f8b08'::bytea);
+select conv_import('\x504b0304'::bytea);
+select conv_import('\x28b52ffd00'::bytea);
+
+--
 -- Lists and figures
 --
 delete from conversations;
