@@ -98,7 +98,7 @@ def timed_import(connection: psycopg.Connection, files: list[bytes]) -> float:
     connection.execute("truncate conversations")
     start = time.perf_counter()
     for data in files:
-        connection.execute("select * from conv_import(%s::bytea)", (data,))
+        connection.execute("select * from conv_import(%b::bytea)", (data,))
     return time.perf_counter() - start
 
 
@@ -176,7 +176,7 @@ def archive(setup: Setup) -> list[Figure]:
             ratios[indexed] = statistics.median(peer / own for own, peer in seconds)
         again = time.perf_counter()
         for data in files:
-            connection.execute("select * from conv_import(%s::bytea)", (data,))
+            connection.execute("select * from conv_import(%b::bytea)", (data,))
         again = time.perf_counter() - again
         if one(connection, "select count(*) from conversations") != MESSAGES:
             raise AssertionError("importing again added something")
@@ -199,7 +199,7 @@ def archive(setup: Setup) -> list[Figure]:
         one(connection, "select count(*) from conversations")
         before = peak_mb(pid)
         start = time.perf_counter()
-        added = one(connection, "select added from conv_import(%s::bytea)", data)
+        added = one(connection, "select added from conv_import(%b::bytea)", data)
         big_seconds = time.perf_counter() - start
         peak = peak_mb(pid) - before
         connection.execute("truncate conversations")

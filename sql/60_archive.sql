@@ -54,8 +54,7 @@ comment on function @extschema@.conv_lock(integer[]) is
     'Makes writers of one session take turns until their transactions end';
 
 -- Not strict, as message_id and source may be NULL, and no `set`: both would keep it from being inlined into the
--- statement of an import. `id + 0`: in the order of the primary key the planner would rather walk the whole
--- table to its first hit.
+-- statement of an import. Nothing is sorted: whichever copy is found first will do.
 create function @extschema@.conv_find(
     session_key text,
     role text,
@@ -69,59 +68,41 @@ create function @extschema@.conv_find(
 returns setof bigint
 language sql stable parallel safe rows 1
 as $$
-    select f.id
-    from (
-        -- The same id. Two pipelines may number their messages alike; then the text decides.
-        (
-            select c.id, 1 as place
-            from @extschema@.conversations c
-            where c.message_id operator(pg_catalog.=) $5
-                and (
-                    c.session_key operator(pg_catalog.=) $1
-                    or @extschema@.conv_global_ids(c.source) and @extschema@.conv_global_ids($6)
-                )
-                and (
-                    c.source is null
-                    or $6 is null
-                    or c.source operator(pg_catalog.=) $6
-                    or c.fingerprint operator(pg_catalog.=) $3
-                )
-            order by c.id operator(pg_catalog.+) 0
-            limit 1
+    -- The same id. Two pipelines may number their messages alike; then the text decides.
+    select c.id
+    from @extschema@.conversations c
+    where c.message_id operator(pg_catalog.=) $5
+        and (
+            c.session_key operator(pg_catalog.=) $1
+            or @extschema@.conv_global_ids(c.source) and @extschema@.conv_global_ids($6)
         )
-        union all
-        -- A shorter snapshot of an API message that is there in full.
-        (
-            select c.id, 2
-            from @extschema@.conversations c
-            where c.metadata operator(pg_catalog.->>) 'api_message_id' operator(pg_catalog.=) $8
-                and c.source operator(pg_catalog.=) $6
-                and pg_catalog.starts_with(c.content, $7)
-            order by c.id operator(pg_catalog.+) 0
-            limit 1
+        and (
+            c.source is null
+            or $6 is null
+            or c.source operator(pg_catalog.=) $6
+            or c.fingerprint operator(pg_catalog.=) $3
         )
-        union all
-        -- Without an id in common: the same words within five seconds.
-        (
-            select c.id, 3
-            from @extschema@.conversations c
-            where c.session_key operator(pg_catalog.=) $1
-                and c."timestamp" operator(pg_catalog.>=) ($4 operator(pg_catalog.-) interval '5 seconds')
-                and c."timestamp" operator(pg_catalog.<=) ($4 operator(pg_catalog.+) interval '5 seconds')
-                and c.role operator(pg_catalog.=) $2
-                and c.fingerprint operator(pg_catalog.=) $3
-                and (
-                    c.message_id is null
-                    or $5 is null
-                    or not coalesce(c.source operator(pg_catalog.=) $6, c.source is null and $6 is null)
-                )
-            order by
-                greatest(c."timestamp" operator(pg_catalog.-) $4, $4 operator(pg_catalog.-) c."timestamp"),
-                c.id operator(pg_catalog.+) 0
-            limit 1
+    union all
+    -- A shorter snapshot of an API message that is there in full.
+    select c.id
+    from @extschema@.conversations c
+    where c.metadata operator(pg_catalog.->>) 'api_message_id' operator(pg_catalog.=) $8
+        and c.source operator(pg_catalog.=) $6
+        and pg_catalog.starts_with(c.content, $7)
+    union all
+    -- Without an id in common: the same words within five seconds.
+    select c.id
+    from @extschema@.conversations c
+    where c.session_key operator(pg_catalog.=) $1
+        and c."timestamp" operator(pg_catalog.>=) ($4 operator(pg_catalog.-) interval '5 seconds')
+        and c."timestamp" operator(pg_catalog.<=) ($4 operator(pg_catalog.+) interval '5 seconds')
+        and c.role operator(pg_catalog.=) $2
+        and c.fingerprint operator(pg_catalog.=) $3
+        and (
+            c.message_id is null
+            or $5 is null
+            or not coalesce(c.source operator(pg_catalog.=) $6, c.source is null and $6 is null)
         )
-    ) f
-    order by f.place
     limit 1;
 $$;
 comment on function @extschema@.conv_find(text, text, bigint, timestamptz, text, text, text, text) is
@@ -180,32 +161,25 @@ set enable_seqscan = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-    if tg_op = 'UPDATE' then
-        if new.content is distinct from old.content then
-            new.fingerprint := conv_fingerprint(new.content);
-            new.search := null;
-        end if;
-    elsif new.fingerprint is null then
-        new.fingerprint := conv_fingerprint(new.content);
-        -- A NULL where there must be none is refused by its constraint, which names the column.
-        if new.session_key is not null and new.role is not null and new.content is not null and new."timestamp" is not null then
-            perform conv_lock(conv_lock_numbers(new.session_key, new.source));
-            if exists (
-                select from conv_find(new.session_key, new.role, new.fingerprint, new."timestamp", new.message_id, new.source)
-            ) then
-                return null;
-            end if;
+    new.fingerprint := conv_fingerprint(new.content);
+    -- A NULL where there must be none is refused by its constraint, which names the column.
+    if tg_op = 'INSERT' and new.session_key is not null and new.role is not null and new.content is not null
+        and new."timestamp" is not null
+    then
+        perform conv_lock(conv_lock_numbers(new.session_key, new.source));
+        if exists (
+            select from conv_find(new.session_key, new.role, new.fingerprint, new."timestamp", new.message_id, new.source)
+        ) then
+            return null;
         end if;
     end if;
-    if new.search is null and conv_indexed() then
-        new.search := memory_tsvector(null, new.content);
-    end if;
+    new.search := case when conv_indexed() then memory_tsvector(null, new.content) end;
     new.token_count := memory_token_count(new.search);
     return new;
 end
 $$;
 comment on function @extschema@.conv_derive() is
-    'Trigger of conversations: leaves out a message that is there already, fills fingerprint and words. A row that brings its fingerprint, as from a dump, is taken as it is';
+    'Trigger of conversations for new rows without a fingerprint and for changed texts: leaves out a message that is there already, fills fingerprint and words';
 
 create function @extschema@.conv_init()
 returns void
@@ -274,12 +248,23 @@ begin
         create index conversations_search_idx on @extschema@.conversations using gin (search);
     end if;
 
+    -- A row that brings its fingerprint is from an import or a dump, and taken as it is.
     create or replace trigger conv_derive
-    before insert or update on @extschema@.conversations
-    for each row execute function @extschema@.conv_derive();
+    before insert on @extschema@.conversations
+    for each row when (new.fingerprint is null)
+    execute function @extschema@.conv_derive();
+    create or replace trigger conv_derive_again
+    before update on @extschema@.conversations
+    for each row when (new.content is distinct from old.content)
+    execute function @extschema@.conv_derive();
     update @extschema@.conversations c
-    set fingerprint = conv_fingerprint(c.content)
-    where c.fingerprint is null;
+    set fingerprint = conv_fingerprint(c.content),
+        search = w.search,
+        token_count = memory_token_count(w.search)
+    from @extschema@.conversations o
+    cross join lateral (select case when conv_indexed() then memory_tsvector(null, o.content) end offset 0) w (search)
+    where c.fingerprint is null
+        and (o.id, o."timestamp") = (c.id, c."timestamp");
 end
 $$;
 comment on function @extschema@.conv_init() is
@@ -307,6 +292,7 @@ as $$
 declare
     said_at timestamptz := coalesce($4, clock_timestamp());
     print bigint := conv_fingerprint($3);
+    words tsvector;
 begin
     if coalesce($1, '') = '' then
         raise exception 'session_key must not be empty'
@@ -340,10 +326,17 @@ begin
     select f into id from conv_find($1, $2, print, said_at, nullif($5, ''), $6) f;
     added := id is null;
     if added then
+        if conv_indexed() then
+            words := memory_tsvector(null, $3);
+        end if;
         insert into conversations as c (
-            session_key, role, content, "timestamp", message_id, source, channel, sender, metadata, fingerprint
+            session_key, role, content, "timestamp", message_id, source, channel, sender, metadata, fingerprint,
+            search, token_count
         )
-        values ($1, $2, $3, said_at, nullif($5, ''), $6, $7, $8, coalesce($9, '{}'), print)
+        values (
+            $1, $2, $3, said_at, nullif($5, ''), $6, $7, $8, coalesce($9, '{}'), print,
+            words, memory_token_count(words)
+        )
         returning c.id into id;
     end if;
     return next;
@@ -371,7 +364,7 @@ returns table (
     pending bigint,
     report jsonb
 )
-language c volatile parallel unsafe
+language c volatile parallel unsafe rows 1
 as 'MODULE_PATHNAME', 'conv_import_wrapper';
 comment on function @extschema@.conv_import(bytea, text, text, text, text, text, boolean, boolean) is
     'Reads a chat history: openclaw, openclaw_hooks, claude_code, chatgpt, openai or anthropic; zstd-compressed as well. Adds what is new; report tells what was skipped by which rule, and bad lines with number and reason';
@@ -395,7 +388,7 @@ returns table (
     pending bigint,
     report jsonb
 )
-language sql volatile parallel unsafe
+language sql volatile parallel unsafe rows 1
 as $$
     select i.added, i.updated, i.duplicates, i.skipped, i.bad, i.pending, i.report
     from @extschema@.conv_import(
@@ -417,7 +410,7 @@ begin
     -- The newest messages name the newest sessions. Only where they are of too few is every session visited,
     -- each by one descent of the index.
     if session_prefix is null then
-        foreach reach in array array[5000, 50000] loop
+        foreach reach in array array[3000, 10000, 30000, 100000] loop
             select array_agg(s.session_key order by s.last_at desc, s.session_key)
             into keys
             from (
@@ -659,8 +652,12 @@ begin
     set value = excluded.value;
     if enabled then
         update conversations c
-        set search = memory_tsvector(null, c.content)
-        where c.search is distinct from memory_tsvector(null, c.content);
+        set search = w.search,
+            token_count = memory_token_count(w.search)
+        from conversations o
+        cross join lateral (select memory_tsvector(null, o.content) offset 0) w (search)
+        where (o.id, o."timestamp") = (c.id, c."timestamp")
+            and c.search is distinct from w.search;
         get diagnostics changed = row_count;
         create index if not exists conversations_search_idx on @extschema@.conversations using gin (search);
     else

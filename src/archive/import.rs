@@ -2,7 +2,7 @@
 //!
 //! A first pass names the sessions, so that their locks are taken at once and in order: two imports never wait
 //! for each other in a circle. The second pass writes. What it holds in memory is one batch and what the crate
-//! holds; the rest of the history stays where the caller put it.
+//! holds; the rest of the history stays where the caller put it. A short history is read once and held.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -22,11 +22,17 @@ use crate::store;
 const BATCH_ROWS: usize = 2_000;
 const BATCH_BYTES: usize = 8 << 20;
 
+/// Up to this size a history is read once, and its messages are held until their locks are taken.
+const HELD_BYTES: usize = 8 << 20;
+
 /// Most bad lines and sessions a report lists; all are counted.
 const LISTED: usize = 100;
 
 /// Most bytes compressed data may unpack to: what one value of PostgreSQL can hold.
 const MAX_UNPACKED: u64 = 1 << 30;
+
+/// How data compressed with zstd begins.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Microseconds either way in which the same words are the same message, as in `conv_find()`.
 const WINDOW: u64 = 5_000_000;
@@ -89,13 +95,25 @@ fn unreadable(error: ReadError) -> Failure {
 
 impl Import<'_> {
     fn run(&self) -> Result<Report, Failure> {
-        let keys = self.sessions()?;
+        // Compressed data is longer than it looks.
+        let is_short = self.data.len() <= HELD_BYTES && !self.data.starts_with(&ZSTD_MAGIC);
+        let mut held: Vec<Item> = Vec::new();
+        let keys = self.sessions(|item| {
+            if is_short {
+                held.push(item);
+            }
+        })?;
         let indexed =
             Spi::get_one::<bool>(&format!("select {}.conv_indexed()", self.schema.name))?.unwrap_or(true);
         let mut report = Report::default();
         let mut batch: Vec<Message> = Vec::new();
         let mut bytes = 0usize;
-        for item in memory_archive::read(self.data, &self.options).map_err(unreadable)? {
+        let again: Box<dyn Iterator<Item = Result<Item, ReadError>>> = if is_short {
+            Box::new(held.into_iter().map(Ok))
+        } else {
+            Box::new(memory_archive::read(self.data, &self.options).map_err(unreadable)?)
+        };
+        for item in again {
             pgrx::check_for_interrupts!();
             match item.map_err(unreadable)? {
                 Item::Session(session) => {
@@ -142,26 +160,32 @@ impl Import<'_> {
     }
 
     /// The first pass: takes the locks of all sessions, and finds out which are stored under another key.
-    fn sessions(&self) -> Result<HashMap<String, String>, Failure> {
+    fn sessions(&self, mut each: impl FnMut(Item)) -> Result<HashMap<String, String>, Failure> {
         let mut seen: BTreeMap<String, Option<String>> = BTreeMap::new();
         let mut sources: BTreeSet<&'static str> = BTreeSet::new();
+        let mut last: Option<String> = None;
         if let Some(key) = &self.options.session_key {
             seen.insert(key.clone(), None);
         }
         for item in memory_archive::read(self.data, &self.options).map_err(unreadable)? {
             pgrx::check_for_interrupts!();
-            match item.map_err(unreadable)? {
+            let item = item.map_err(unreadable)?;
+            match &item {
                 Item::Session(Session { key, id, origin, .. }) => {
-                    let id = id.filter(|_| origin == KeyOrigin::Named);
-                    let known = seen.entry(key).or_default();
+                    let id = id.clone().filter(|_| *origin == KeyOrigin::Named);
+                    let known = seen.entry(key.clone()).or_default();
                     *known = known.take().or(id);
                 }
                 Item::Message(message) => {
                     sources.insert(message.source);
-                    seen.entry(message.session_key).or_default();
+                    if last.as_ref() != Some(&message.session_key) {
+                        seen.entry(message.session_key.clone()).or_default();
+                        last = Some(message.session_key.clone());
+                    }
                 }
                 _ => {}
             }
+            each(item);
         }
         let (keys, ids): (Vec<String>, Vec<Option<String>>) = seen.into_iter().unzip();
         let sources: Vec<&str> = match self.source {
