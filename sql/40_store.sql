@@ -91,6 +91,10 @@ as $$
 declare
     text_changed boolean := true;
     vector_given boolean;
+    names text[];
+    old_names text[] := '{}';
+    found_tags text[];
+    old_tags text[] := '{}';
 begin
     if tg_op = 'UPDATE' then
         text_changed := (new.title, new.content) is distinct from (old.title, old.content);
@@ -107,6 +111,27 @@ begin
         end if;
     else
         vector_given := new.embedding is not null;
+    end if;
+    if text_changed then
+        -- Names and tags of the text come and go with it; what was given by hand stays.
+        select coalesce(array_agg(e.name) filter (where e.kind <> 'tag'), '{}'),
+            coalesce(array_agg(e.name) filter (where e.kind = 'tag'), '{}')
+        into names, found_tags
+        from memory_extract(memory_whole_text(new.title, new.content)) e;
+        if tg_op = 'UPDATE' then
+            select coalesce(array_agg(e.name) filter (where e.kind <> 'tag'), '{}'),
+                coalesce(array_agg(e.name) filter (where e.kind = 'tag'), '{}')
+            into old_names, old_tags
+            from memory_extract(memory_whole_text(old.title, old.content)) e;
+            if new.entities is distinct from old.entities then
+                old_names := '{}';
+            end if;
+            if new.tags is distinct from old.tags then
+                old_tags := '{}';
+            end if;
+        end if;
+        new.entities := memory_merge_names(new.entities, names, old_names);
+        new.tags := memory_merge_names(new.tags, found_tags, old_tags);
     end if;
     if text_changed and tg_op = 'UPDATE' or new.search is null then
         new.search := memory_tsvector(new.title, new.content);
@@ -154,7 +179,7 @@ begin
 end
 $$;
 comment on function @extschema@.memory_derive() is
-    'Trigger of memories: words, embedding, model, date and place of a new or changed text unless they are given, and updated_at';
+    'Trigger of memories: words, names, tags, embedding, model, date and place of a new or changed text unless they are given, and updated_at';
 
 create function @extschema@.memory_index_model(model text)
 returns void
@@ -289,8 +314,8 @@ begin
     comment on column @extschema@.memories.title is 'Headings above the chunk, joined by " > "';
     comment on column @extschema@.memories.content is 'The text, verbatim';
     comment on column @extschema@.memories.metadata is 'Anything else about the memory';
-    comment on column @extschema@.memories.tags is 'Tags, without #';
-    comment on column @extschema@.memories.entities is 'Names that occur in the text';
+    comment on column @extschema@.memories.tags is 'Tags, without #: those given and the #tags of the text';
+    comment on column @extschema@.memories.entities is 'Names: those given and those of the text';
     comment on column @extschema@.memories.occurred_at is 'When it happened; a date without time is noon UTC, the same day in nearly every time zone';
     comment on column @extschema@.memories.created_at is 'When the row was made';
     comment on column @extschema@.memories.updated_at is 'When the row was last changed by a user';
@@ -306,6 +331,7 @@ begin
         'unique index memories_path_key on @extschema@.memories (namespace, path, chunk_index)',
         'index memories_path_idx on @extschema@.memories (path)',
         'index memories_search_idx on @extschema@.memories using gin (search) with (fastupdate = off)',
+        'index memories_entities_idx on @extschema@.memories using gin (@extschema@.memory_entity_keys(entities, tags))',
         'index memories_tags_idx on @extschema@.memories using gin (tags)',
         'index memories_metadata_idx on @extschema@.memories using gin (metadata jsonb_path_ops)',
         'index memories_time_idx on @extschema@.memories ((coalesce(occurred_at, created_at)))',
@@ -519,17 +545,24 @@ begin
     where m.id = t.id
         and m.chunk_index <> t.place - 1;
 
-    -- The same text: place and properties only.
+    -- The same text: place and properties only; its own tags stay.
     update memories m
     set chunk_index = t.place - 1,
         metadata = t.metadata,
-        tags = $6,
+        tags = w.tags,
         occurred_at = t.occurred_at
-    from unnest(target, same, $5, $7) with ordinality t (id, same, metadata, occurred_at, place)
+    from unnest(target, same, $3, $4, $5, $7) with ordinality
+        t (id, same, title, content, metadata, occurred_at, place)
+    cross join lateral (
+        select memory_merge_names(
+            $6, array(select e.name from memory_extract(memory_whole_text(t.title, t.content)) e where e.kind = 'tag'), '{}'
+        )
+        offset 0
+    ) w (tags)
     where m.id = t.id
         and t.same
         and (m.chunk_index, m.metadata, m.tags, m.occurred_at)
-            is distinct from (t.place::integer - 1, t.metadata, $6, t.occurred_at);
+            is distinct from (t.place::integer - 1, t.metadata, w.tags, t.occurred_at);
     select count(*) filter (where t.same), count(*) filter (where t.id is not null and not t.same)
     into unchanged, updated
     from unnest(target, same) t (id, same);

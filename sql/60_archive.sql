@@ -496,16 +496,19 @@ begin
     ) n (messages, first_at, last_at)
     left join lateral (
         -- The first thing the person said, else the first thing said at all.
-        select left(regexp_replace(left(f.content, 1000), '\s+', ' ', 'g'), 100)
+        select left(regexp_replace(left(o.content, 1000), '\s+', ' ', 'g'), 100)
         from (
-            select c.role, c.content, c."timestamp", c.id
-            from conversations c
-            where c.session_key = s.session_key
-            order by c."timestamp", c.id
-            limit 20
-        ) f
-        order by f.role <> 'user', f."timestamp", f.id
-        limit 1
+            select f.content
+            from (
+                select c.role, c.content, c."timestamp", c.id
+                from conversations c
+                where c.session_key = s.session_key
+                order by c."timestamp", c.id
+                limit 20
+            ) f
+            order by f.role <> 'user', f."timestamp", f.id
+            limit 1
+        ) o
     ) p (preview) on true
     order by s.place;
 end

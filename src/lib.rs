@@ -1,7 +1,7 @@
 //! summer_memory: long-term memory for AI assistants inside PostgreSQL.
 //!
 //! The stages, each a module here, an SQL file, a crate where there is thinking to do, and a test:
-//! chunk → segment → embed → store → bm25 → search → archive → maintain. `pg` is the boundary to PostgreSQL and the
+//! chunk → segment → embed → store → bm25 → search → archive → link → graph → maintain. `pg` is the boundary to PostgreSQL and the
 //! only place with `unsafe`.
 
 use pgrx::prelude::*;
@@ -11,6 +11,8 @@ mod bm25;
 mod chunk;
 mod embed;
 mod error;
+mod graph;
+mod link;
 mod maintain;
 mod pg;
 mod search;
@@ -28,7 +30,9 @@ extension_sql_file!("../sql/30_embed.sql", name = "embed", requires = ["segment"
 extension_sql_file!("../sql/40_store.sql", name = "store", requires = ["embed"]);
 extension_sql_file!("../sql/50_search.sql", name = "search", requires = ["store"]);
 extension_sql_file!("../sql/60_archive.sql", name = "archive", requires = ["search"]);
-extension_sql_file!("../sql/90_maintain.sql", name = "maintain", requires = ["archive"]);
+extension_sql_file!("../sql/70_link.sql", name = "link", requires = ["archive"]);
+extension_sql_file!("../sql/80_graph.sql", name = "graph", requires = ["link"]);
+extension_sql_file!("../sql/90_maintain.sql", name = "maintain", requires = ["graph"]);
 extension_sql_file!("../sql/99_init.sql", name = "init", requires = ["maintain"], finalize);
 
 #[pg_guard]

@@ -405,6 +405,20 @@ fn search_vectors(
     Ok(VectorResult { hits, plan: VectorPlan::Hnsw })
 }
 
+/// Ids of the memories of a namespace whose vectors are nearest to one, nearest first.
+pub fn nearest(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    namespace: &str,
+    model: &str,
+    vector: &[f32],
+    limit: usize,
+) -> Result<Vec<i64>, Failure> {
+    let scope = Scope { namespace: Some(namespace.to_owned()), ..Scope::default() };
+    let found = search_vectors(client, schema, &scope, model, vector, limit)?;
+    Ok(found.hits.into_iter().map(|hit| hit.id).collect())
+}
+
 /// A search carried out: both arms, their fusion, and how long each part took.
 struct Outcome {
     rows: Vec<Fused>,

@@ -1,0 +1,327 @@
+//! Where addresses and paths end, and what is one.
+//!
+//! A web address may hold Han characters, and in Chinese text the sentence goes on behind it without a blank. So
+//! Han characters belong to it only where a part of it begins (`/wiki/中文`, `#片段`), not behind letters
+//! (`…/x然后`), and full-width punctuation always ends it. What must hold: the work is linear in the length of what
+//! is returned or skipped.
+
+use crate::character::{at, before, byte, is_cjk_punctuation, is_han, is_word, slice};
+use crate::MAX_NAME_CHARS;
+
+/// Endings of files, sorted. Only with one of these is a bare name (`rss.xml`) or a relative path a path: what
+/// else has a dot or a slash in a text is mostly something else.
+const EXTENSIONS: [&str; 109] = [
+    "7z", "avi", "bak", "bash", "bat", "bin", "bmp", "bz2", "c", "cc", "cfg", "cjs", "conf", "control",
+    "cpp", "crt", "cs", "css", "csv", "db", "deb", "diff", "dll", "dmg", "doc", "docx", "eml", "env", "epub",
+    "exe", "flac", "gguf", "gif", "go", "gz", "h", "hpp", "htm", "html", "ico", "ics", "ini", "ipynb", "iso",
+    "java", "jpeg", "jpg", "js", "json", "jsonl", "jsx", "kt", "lock", "log", "lua", "markdown", "md", "mjs",
+    "mkv", "mobi", "mov", "mp3", "mp4", "onnx", "opml", "patch", "pdf", "pem", "php", "plist", "png", "ppt",
+    "pptx", "proto", "ps1", "psd", "py", "rar", "rb", "rpm", "rs", "scss", "service", "sh", "so", "sql",
+    "sqlite", "srt", "svg", "swift", "tar", "tgz", "toml", "ts", "tsv", "tsx", "ttf", "txt", "vue", "wav",
+    "webp", "xls", "xlsx", "xml", "xz", "yaml", "yml", "zip", "zst",
+];
+
+/// Endings of hosts, sorted.
+const TOP_LEVELS: [&str; 32] = [
+    "ai", "app", "blog", "cc", "cloud", "cn", "co", "com", "de", "dev", "edu", "eu", "fr", "gov", "hk",
+    "info", "io", "jp", "kr", "me", "net", "org", "site", "tech", "top", "tv", "tw", "uk", "us", "wiki",
+    "xyz", "zone",
+];
+
+/// Of them, those that make a host of a name with one dot; the others are words or parts of names too often.
+const PLAIN_TOP_LEVELS: [&str; 10] = ["ai", "app", "cn", "com", "dev", "edu", "gov", "io", "net", "org"];
+
+/// First folders of absolute paths, sorted. With one of these even `/etc` is a path, and so is what follows a
+/// Han character without a blank.
+const ROOTS: [&str; 22] = [
+    "Applications",
+    "Library",
+    "Users",
+    "Volumes",
+    "bin",
+    "boot",
+    "data",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "srv",
+    "sys",
+    "tmp",
+    "usr",
+    "var",
+];
+
+/// The end of the address whose host begins at `start`, without the punctuation of the sentence around it;
+/// `None` if there is nothing.
+pub(crate) fn url_end(text: &str, start: usize) -> Option<usize> {
+    let (mut end, mut depth, mut last) = (start, 0_usize, '/');
+    let rest = text.get(start..)?;
+    for (offset, c) in rest.char_indices() {
+        let after = start + offset + c.len_utf8();
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => end = after,
+            '/' | '=' | '-' | '%' | '&' | '#' | '$' | '+' | '@' => end = after,
+            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' => {}
+            '(' => depth += 1,
+            ')' if depth > 0 => {
+                depth -= 1;
+                end = after;
+            }
+            c if c.is_ascii() || c.is_whitespace() || c.is_control() || is_cjk_punctuation(c) => break,
+            c if is_word(c) => end = after,
+            c if c.is_alphabetic() && (!last.is_ascii() || "/=#?&_-%+@".contains(last)) => end = after,
+            // The sentence goes on.
+            _ => break,
+        }
+        last = c;
+    }
+    slice(text, start, end).contains(|c: char| c.is_alphanumeric()).then_some(end)
+}
+
+/// An address that is too long without what follows `?` or `#`.
+pub(crate) fn shorten(url: &str) -> &str {
+    if url.chars().nth(MAX_NAME_CHARS).is_none() {
+        return url;
+    }
+    url.split(['?', '#']).next().unwrap_or(url)
+}
+
+/// Whether `word` can stand before `://`.
+pub(crate) fn is_scheme(word: &str) -> bool {
+    (2..=16).contains(&word.len())
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.bytes().all(|b| b.is_ascii_alphanumeric())
+}
+
+/// Whether `name` is a host such as `notes.example.com`.
+pub(crate) fn is_host(name: &str) -> bool {
+    let labels = name.split('.').count();
+    let valid =
+        |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let Some((head, top)) = name.rsplit_once('.') else { return false };
+    let top = top.to_ascii_lowercase();
+    let known = if labels == 2 {
+        PLAIN_TOP_LEVELS.contains(&top.as_str())
+    } else {
+        TOP_LEVELS.binary_search(&top.as_str()).is_ok()
+    };
+    known && head.split('.').all(valid) && head.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Whether `name` is an e-mail address.
+pub(crate) fn is_mail(name: &str) -> bool {
+    name.split_once('@').is_some_and(|(user, host)| !user.is_empty() && is_host(host))
+}
+
+/// Whether `name` ends like a file.
+pub(crate) fn has_extension(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && EXTENSIONS.binary_search(&extension.to_ascii_lowercase().as_str()).is_ok()
+    })
+}
+
+/// The end of an absolute path, or of one from the home folder or the current one, that begins at `start` with
+/// `/`, `~` or `.`.
+pub(crate) fn rooted_path_end(text: &str, start: usize) -> Option<usize> {
+    let ahead = before(text, start);
+    if ahead.is_some_and(|c| {
+        is_word(c)
+            || matches!(c, '/' | '\\' | '.' | '~' | '_' | '<' | '-' | ')' | ']' | '%' | '$' | '{' | '}')
+    }) {
+        return None;
+    }
+    let rest = text.get(start..)?;
+    let prefix = ["/", "~/", "./", "../"].into_iter().find(|prefix| rest.starts_with(prefix))?;
+    let path = Path::read(text, start + prefix.len(), &['/']);
+    if prefix != "/" {
+        return (path.count > 0 && path.has_letter).then_some(path.end);
+    }
+    let first = slice(text, start + 1, path.first_end);
+    let rooted = ROOTS.binary_search(&first).is_ok();
+    let accepted = if rooted {
+        true
+    } else if ahead.is_some_and(|c| !c.is_whitespace() && !is_cjk_punctuation(c) && !c.is_ascii()) {
+        // `和/或`, `微信/Twitter/微博`.
+        false
+    } else if !first.is_ascii() {
+        path.count > 1 && has_extension(slice(text, start, path.end))
+    } else {
+        path.has_letter
+            && (path.count > 1 || has_extension(first) || path.ends_in_separator && first.len() > 1)
+    };
+    accepted.then_some(path.end)
+}
+
+/// The end of a path of Windows whose drive letter stands at `start`.
+pub(crate) fn drive_path_end(text: &str, start: usize) -> Option<usize> {
+    let separators = ['\\', '/'];
+    let is_drive = byte(text, start).is_ascii_alphabetic()
+        && byte(text, start + 1) == b':'
+        && matches!(byte(text, start + 2), b'\\' | b'/')
+        && !matches!(byte(text, start + 3), b'\\' | b'/');
+    if !is_drive || before(text, start).is_some_and(is_word) {
+        return None;
+    }
+    let path = Path::read(text, start + 3, &separators);
+    (path.count > 0).then_some(path.end)
+}
+
+/// The end of the relative path that begins at `start`: two folders or more, the last one a file.
+pub(crate) fn relative_path_end(text: &str, start: usize) -> Option<usize> {
+    let path = Path::read(text, start, &['/']);
+    (path.count > 1 && has_extension(slice(text, start, path.end))).then_some(path.end)
+}
+
+/// Whether the whole of `text` is a path.
+pub(crate) fn is_path(text: &str) -> bool {
+    let end =
+        rooted_path_end(text, 0).or_else(|| drive_path_end(text, 0)).or_else(|| relative_path_end(text, 0));
+    end == Some(text.len())
+        || has_extension(text) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+/// Names between separators.
+struct Path {
+    /// Where it ends.
+    end: usize,
+    /// Where its first name ends.
+    first_end: usize,
+    /// How many names it has.
+    count: usize,
+    /// Whether one of them has a letter.
+    has_letter: bool,
+    ends_in_separator: bool,
+}
+
+impl Path {
+    /// The names from `start` on.
+    fn read(text: &str, start: usize, separators: &[char]) -> Path {
+        let mut path =
+            Path { end: start, first_end: start, count: 0, has_letter: false, ends_in_separator: false };
+        let mut pos = start;
+        loop {
+            let name_end = name_end(text, pos);
+            let follows = at(text, name_end);
+            let goes_on = follows.is_some_and(|c| separators.contains(&c));
+            let name = slice(text, pos, name_end);
+            if !name.contains(|c: char| c.is_alphanumeric()) {
+                break;
+            }
+            // Han characters at the end may be the sentence that goes on.
+            let set_off = follows.is_none_or(|c| c.is_ascii() && !c.is_ascii_alphanumeric());
+            if !name.is_ascii() && !goes_on && !set_off && !has_extension(name) {
+                break;
+            }
+            path.has_letter |= name.contains(|c: char| c.is_alphabetic());
+            path.count += 1;
+            path.end = name_end;
+            if path.count == 1 {
+                path.first_end = name_end;
+            }
+            path.ends_in_separator = goes_on;
+            if !goes_on {
+                break;
+            }
+            path.end += 1;
+            pos = path.end;
+        }
+        path
+    }
+}
+
+/// The end of a name of a path at `start`, without the punctuation of the sentence.
+fn name_end(text: &str, start: usize) -> usize {
+    let (mut end, mut last) = (start, '/');
+    for (offset, c) in text.get(start..).unwrap_or("").char_indices() {
+        let after = start + offset + c.len_utf8();
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '+' | '@' | '%' | '$' | '=' => end = after,
+            '.' | '-' | '_' | '~' | '*' => {}
+            c if c.is_ascii() => break,
+            c if is_han(c) && last.is_ascii_alphanumeric() => break,
+            c if c.is_alphanumeric() => end = after,
+            _ => break,
+        }
+        last = c;
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(EXTENSIONS.is_sorted() && TOP_LEVELS.is_sorted() && ROOTS.is_sorted());
+        assert!(PLAIN_TOP_LEVELS.iter().all(|top| TOP_LEVELS.contains(top)));
+    }
+
+    #[test]
+    fn addresses_end_where_the_sentence_goes_on() {
+        for (text, expected) in [
+            ("a.example/x，然后", "a.example/x"),
+            ("a.example/x然后继续", "a.example/x"),
+            ("a.example/wiki/中文条目）", "a.example/wiki/中文条目"),
+            ("a.example/p#片段 和", "a.example/p#片段"),
+            ("a.example/x_(y)。", "a.example/x_(y)"),
+            ("a.example/x).", "a.example/x"),
+            ("a.example/x**", "a.example/x"),
+            ("a.example/x?a=1&b=2,", "a.example/x?a=1&b=2"),
+            ("a.example/> b", "a.example/"),
+            ("localhost:8080/x\\", "localhost:8080/x"),
+        ] {
+            assert_eq!(url_end(text, 0).map(|end| &text[..end]), Some(expected), "{text}");
+        }
+        assert_eq!(url_end("...", 0), None);
+        assert_eq!(url_end("，", 0), None);
+    }
+
+    #[test]
+    fn hosts_and_mail() {
+        for host in ["example.com", "notes.example.com", "blog.example.co.uk", "OpenAI.com"] {
+            assert!(is_host(host), "{host}");
+        }
+        for other in ["com", "Node.js", "1.2.cn", "find.me", "a..com", "e.g", "完.com"] {
+            assert!(!is_host(other), "{other}");
+        }
+        assert!(is_mail("zhiyuan@example.com") && !is_mail("@example.com") && !is_mail("a@b"));
+    }
+
+    #[test]
+    fn paths_and_what_looks_like_one() {
+        for (text, expected) in [
+            ("/var/log/postgresql-18-main.log，配置", "/var/log/postgresql-18-main.log"),
+            ("~/.openclaw/openclaw.json，", "~/.openclaw/openclaw.json"),
+            ("./scripts/run.sh。", "./scripts/run.sh"),
+            ("/etc/hosts里", "/etc/hosts"),
+            ("/etc/nginx/下面", "/etc/nginx/"),
+            ("/volume1/照片 一共", "/volume1/照片"),
+            ("/项目/记忆库/a.md 里", "/项目/记忆库/a.md"),
+            ("/tmp 满了", "/tmp"),
+            ("/robots.txt", "/robots.txt"),
+            ("/tags/ 页", "/tags/"),
+        ] {
+            assert_eq!(rooted_path_end(text, 0).map(|end| &text[..end]), Some(expected), "{text}");
+        }
+        for text in ["/Twitter", "/或", "/2", "/02/19", "/", "//", "/help 命令", "../..", "~", "/或/和"]
+        {
+            assert_eq!(rooted_path_end(text, 0), None, "{text}");
+        }
+        let text = "在/var/log/x.log 和/或 X/Twitter </b>";
+        let ends: Vec<&str> = text
+            .match_indices('/')
+            .filter_map(|(at, _)| rooted_path_end(text, at).map(|end| &text[at..end]))
+            .collect();
+        assert_eq!(ends, ["/var/log/x.log"]);
+        assert!(is_path(r"D:\项目\记忆库\a.md") && is_path("src/pages/rss.xml.ts") && is_path("robots.txt"));
+        assert!(!is_path("k = 60") && !is_path("and/or") && !is_path("rm -rf x.log"));
+    }
+}

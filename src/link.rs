@@ -1,0 +1,453 @@
+//! Links: names and tags of a text, and `memory_related`.
+//!
+//! What is a name is decided in the crate `memory_link`. Columns `entities` and `tags` are kept in step by
+//! `memory_derive()`; the index over their keys answers which memories share a name.
+
+use std::collections::{HashMap, HashSet};
+
+use memory_link::Kind;
+use pgrx::iter::TableIterator;
+use pgrx::pg_sys;
+use pgrx::prelude::*;
+use pgrx::spi::SpiClient;
+use pgrx::PgOid;
+
+use crate::error::{Failure, OrRaise};
+use crate::pg::vector::Vector;
+use crate::pg::{catalog, words};
+use crate::{search, store};
+
+/// A name in more memories than this relates nothing: it is looked at for the overlap only.
+const HUB: usize = 200;
+
+/// Most names of a memory that are looked up.
+const LOOKED_UP: usize = 64;
+
+/// Memories of the same document before and behind that are candidates.
+const NEIGHBOURS: i32 = 10;
+
+/// Candidates that are read whole.
+const READ: usize = 200;
+
+/// Most names in common that a row lists.
+const SHOWN: usize = 5;
+
+/// Most rows a call returns.
+const MAX_K: usize = 1_000;
+
+/// Pairs of memories the distribution of similarities is taken from, and the fewest that tell anything.
+const SAMPLED: i64 = 100;
+const TELLING: usize = 40;
+
+#[pg_extern(sql = false)]
+fn memory_extract(text: &str) -> TableIterator<'static, (name!(name, String), name!(kind, String))> {
+    let found = words::with_segmenter(|segmenter| memory_link::extract(text, segmenter));
+    let names = found.entities.into_iter().map(|entity| (entity.name, entity.kind.name().to_owned()));
+    let tags = found.tags.into_iter().map(|tag| (tag, Kind::Tag.name().to_owned()));
+    TableIterator::new(names.chain(tags).collect::<Vec<_>>())
+}
+
+#[pg_extern(sql = false)]
+fn memory_entity_key(name: &str) -> String {
+    memory_link::key(name)
+}
+
+/// Keys of names and tags, sorted, each once.
+#[pg_extern(sql = false)]
+fn memory_entity_keys(entities: Vec<Option<String>>, tags: Vec<Option<String>>) -> Vec<String> {
+    // A text with the tag #RSS and one that speaks of RSS share a name.
+    let mut keys: Vec<String> = entities
+        .into_iter()
+        .flatten()
+        .chain(tags.into_iter().flatten())
+        .map(|name| memory_link::key(&name))
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// The kind a text gives to a name; `name` where the text does not have it.
+#[pg_extern(sql = false)]
+fn memory_entity_kind(name: &str, text: &str) -> String {
+    let key = memory_link::key(name);
+    let found = words::with_segmenter(|segmenter| memory_link::extract(text, segmenter));
+    let kind = found.entities.iter().find(|entity| memory_link::key(&entity.name) == key);
+    kind.map_or(Kind::Name, |entity| entity.kind).name().to_owned()
+}
+
+/// The names a memory has: those given, without those only its former text had, and those of its text.
+#[pg_extern(sql = false)]
+fn memory_merge_names(
+    given: Vec<Option<String>>,
+    found: Vec<Option<String>>,
+    stale: Vec<Option<String>>,
+) -> Vec<String> {
+    let keys = |names: &[Option<String>]| -> HashSet<String> {
+        names.iter().flatten().map(|name| memory_link::key(name)).collect()
+    };
+    let (fresh, stale) = (keys(&found), keys(&stale));
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut merged = Vec::with_capacity(given.len() + found.len());
+    for name in given.into_iter().flatten() {
+        let key = memory_link::key(&name);
+        if stale.contains(&key) && !fresh.contains(&key) {
+            continue;
+        }
+        seen.insert(key);
+        merged.push(name);
+    }
+    for name in found.into_iter().flatten() {
+        if seen.insert(memory_link::key(&name)) {
+            merged.push(name);
+        }
+    }
+    merged
+}
+
+/// The memory that others are to be related to.
+struct Source {
+    namespace: String,
+    path: Option<String>,
+    chunk_index: i32,
+    keys: Vec<String>,
+    model: Option<String>,
+    embedding: Option<Vector>,
+}
+
+/// A memory that may be related.
+struct Candidate {
+    id: i64,
+    path: Option<String>,
+    chunk_index: i32,
+    title: Option<String>,
+    preview: String,
+    /// Names and tags as they are shown, by key.
+    names: HashMap<String, String>,
+    similarity: Option<f64>,
+}
+
+/// A row of the result.
+struct Related {
+    candidate: Candidate,
+    score: f64,
+    overlap: f64,
+    shared: Vec<String>,
+    same_path: bool,
+}
+
+const ALIVE: &str = "(m.expires_at is null or m.expires_at operator(pg_catalog.>) pg_catalog.now())";
+
+fn read_source(client: &SpiClient<'_>, schema: &store::Schema, id: i64) -> Result<Option<Source>, Failure> {
+    let sql = format!(
+        "select m.namespace, m.path, m.chunk_index, {0}.memory_entity_keys(m.entities, m.tags), m.model, m.embedding \
+         from {0}.memories m where m.id operator(pg_catalog.=) $1 and {ALIVE}",
+        schema.name
+    );
+    let rows = store::query(client, &sql, &[PgOid::from(pg_sys::INT8OID)], &[id.into()], |row| {
+        Ok(Source {
+            namespace: row[1].value::<String>()?.unwrap_or_default(),
+            path: row[2].value()?,
+            chunk_index: row[3].value::<i32>()?.unwrap_or(0),
+            keys: row[4].value::<Vec<String>>()?.unwrap_or_default(),
+            model: row[5].value()?,
+            embedding: row[6].value()?,
+        })
+    })?;
+    Ok(rows.into_iter().next())
+}
+
+/// Places of the source's names by the memory that has them too.
+type Postings = HashMap<i64, Vec<usize>>;
+
+/// Ids that share a name with the source, and in how many memories each of its names is, up to `HUB` + 1.
+fn postings(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    id: i64,
+    source: &Source,
+) -> Result<(Postings, Vec<usize>), Failure> {
+    let sql = format!(
+        "select k.place, p.id from pg_catalog.unnest($2) with ordinality k (key, place) \
+         cross join lateral (select m.id from {0}.memories m \
+         where {0}.memory_entity_keys(m.entities, m.tags) operator(pg_catalog.@>) array[k.key] \
+         and m.namespace operator(pg_catalog.=) $1 and {ALIVE} limit {limit}) p",
+        schema.name,
+        limit = HUB + 1
+    );
+    let keys: Vec<String> = source.keys.iter().take(LOOKED_UP).cloned().collect();
+    let mut counts = vec![0usize; keys.len()];
+    let mut found: Vec<(usize, i64)> = Vec::new();
+    let types = [PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::TEXTARRAYOID)];
+    store::query(client, &sql, &types, &[source.namespace.as_str().into(), keys.into()], |row| {
+        let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
+        if let Some(count) = counts.get_mut(place) {
+            *count += 1;
+        }
+        found.push((place, row[2].value::<i64>()?.unwrap_or(0)));
+        Ok(())
+    })?;
+    let mut shared = Postings::new();
+    for (place, other) in found {
+        if other != id && counts.get(place).is_some_and(|count| *count <= HUB) {
+            shared.entry(other).or_default().push(place);
+        }
+    }
+    Ok((shared, counts))
+}
+
+fn neighbours(client: &SpiClient<'_>, schema: &store::Schema, source: &Source) -> Result<Vec<i64>, Failure> {
+    let Some(path) = &source.path else { return Ok(Vec::new()) };
+    let sql = format!(
+        "select m.id from {0}.memories m where m.namespace operator(pg_catalog.=) $1 and m.path operator(pg_catalog.=) $2 \
+         and m.chunk_index operator(pg_catalog.>=) $3 and m.chunk_index operator(pg_catalog.<=) $4 and {ALIVE}",
+        schema.name
+    );
+    let text = PgOid::from(pg_sys::TEXTOID);
+    let number = PgOid::from(pg_sys::INT4OID);
+    let (from, to) =
+        (source.chunk_index.saturating_sub(NEIGHBOURS), source.chunk_index.saturating_add(NEIGHBOURS));
+    store::query(
+        client,
+        &sql,
+        &[text, text, number, number],
+        &[source.namespace.as_str().into(), path.as_str().into(), from.into(), to.into()],
+        |row| Ok(row[1].value::<i64>()?.unwrap_or(0)),
+    )
+}
+
+/// Mean and deviation of the similarity of memories that have nothing to do with each other: pairs of rows
+/// spread evenly over the table. `None` where there are too few.
+fn distribution(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    namespace: &str,
+    model: &str,
+) -> Result<Option<(f64, f64)>, Failure> {
+    let sql = format!(
+        "with bounds as (select pg_catalog.min(m.id) as low, pg_catalog.max(m.id) as high from {0}.memories m), \
+         spread as (select p.n, r.id, r.embedding from bounds b, \
+         pg_catalog.generate_series(0, {SAMPLED} operator(pg_catalog.-) 1) p (n) \
+         cross join lateral (select m.id, m.embedding from {0}.memories m \
+         where m.id operator(pg_catalog.>=) (b.low operator(pg_catalog.+) \
+         ((b.high operator(pg_catalog.-) b.low) operator(pg_catalog.*) p.n operator(pg_catalog./) {SAMPLED})) \
+         and m.namespace operator(pg_catalog.=) $1 and m.model operator(pg_catalog.=) $2 and m.embedding is not null \
+         order by m.id limit 1) r) \
+         select 1 operator(pg_catalog.-) (a.embedding operator({1}.<=>) b.embedding) from spread a join spread b \
+         on b.n operator(pg_catalog.=) ((a.n operator(pg_catalog.*) 37 operator(pg_catalog.+) 11) operator(pg_catalog.%) {SAMPLED}) \
+         and b.id operator(pg_catalog.<>) a.id and {1}.vector_dims(a.embedding) operator(pg_catalog.=) {1}.vector_dims(b.embedding)",
+        schema.name, schema.vector
+    );
+    let text = PgOid::from(pg_sys::TEXTOID);
+    let found = store::query(client, &sql, &[text, text], &[namespace.into(), model.into()], |row| {
+        Ok(row[1].value::<f64>()?.unwrap_or(0.0))
+    })?;
+    if found.len() < TELLING {
+        return Ok(None);
+    }
+    let count = found.len() as f64;
+    let mean = found.iter().sum::<f64>() / count;
+    let variance = found.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    Ok(Some((mean, variance.sqrt().max(1e-6))))
+}
+
+fn read_candidates(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    source: &Source,
+    ids: Vec<i64>,
+) -> Result<Vec<Candidate>, Failure> {
+    let sql = format!(
+        "select m.id, m.path, m.chunk_index, m.title, {0}.memory_preview(m.content), m.entities, m.tags, \
+         case when m.model operator(pg_catalog.=) $2 then m.embedding end \
+         from {0}.memories m where m.id operator(pg_catalog.=) any ($1) and {ALIVE}",
+        schema.name
+    );
+    let types = [PgOid::from(pg_sys::INT8ARRAYOID), PgOid::from(pg_sys::TEXTOID)];
+    store::query(client, &sql, &types, &[ids.into(), source.model.clone().into()], |row| {
+        let entities = row[6].value::<Vec<Option<String>>>()?.unwrap_or_default();
+        let tags = row[7].value::<Vec<Option<String>>>()?.unwrap_or_default();
+        let tags = tags.into_iter().flatten().map(|tag| (memory_link::key(&tag), format!("#{tag}")));
+        let entities = entities.into_iter().flatten().map(|name| (memory_link::key(&name), name));
+        // An entity that is a tag as well is shown as the entity.
+        let names: HashMap<String, String> = tags.chain(entities).collect();
+        let embedding = row[8].value::<Vector>()?;
+        let similarity = match (&source.embedding, &embedding) {
+            (Some(one), Some(other)) if one.0.len() == other.0.len() => Some(cosine(&one.0, &other.0)),
+            _ => None,
+        };
+        Ok(Candidate {
+            id: row[1].value::<i64>()?.unwrap_or(0),
+            path: row[2].value()?,
+            chunk_index: row[3].value::<i32>()?.unwrap_or(0),
+            title: row[4].value()?,
+            preview: row[5].value::<String>()?.unwrap_or_default(),
+            names,
+            similarity,
+        })
+    })
+}
+
+impl Candidate {
+    /// How the source and this memory are related; `None` if they are not.
+    fn relate(
+        self,
+        source: &Source,
+        rarities: &HashMap<&str, f64>,
+        usual: Option<(f64, f64)>,
+    ) -> Option<Related> {
+        // A name of the candidate only was not counted: it is taken for a rare one.
+        let weight = |key: &str| rarities.get(key).copied().unwrap_or(1.0);
+        let mut common: Vec<(&str, f64)> = source
+            .keys
+            .iter()
+            .filter(|key| self.names.contains_key(key.as_str()))
+            .map(|key| (key.as_str(), weight(key)))
+            .collect();
+        common.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        let of_source: HashSet<&str> = source.keys.iter().map(String::as_str).collect();
+        let only_source = source.keys.iter().filter(|key| !self.names.contains_key(key.as_str()));
+        let only_other = self.names.keys().filter(|key| !of_source.contains(key.as_str()));
+        let near = match (self.similarity, usual) {
+            (Some(similarity), Some((mean, deviation))) => {
+                Some(memory_link::nearness(similarity, mean, deviation))
+            }
+            _ => None,
+        };
+        let same_path = source.path.is_some() && source.path == self.path;
+        let weights: Vec<f64> = common.iter().map(|name| name.1).collect();
+        let score = memory_link::relatedness(
+            &weights,
+            only_source.map(|key| weight(key)).sum(),
+            only_other.map(|key| weight(key)).sum(),
+            near,
+            same_path,
+        );
+        let all = source.keys.len() + self.names.len() - common.len();
+        let overlap = if all > 0 { common.len() as f64 / all as f64 } else { 0.0 };
+        let shared = common.iter().take(SHOWN).filter_map(|name| self.names.get(name.0).cloned()).collect();
+        (score > 0.0).then_some(Related { candidate: self, score, overlap, shared, same_path })
+    }
+}
+
+fn related(id: i64, k: usize, namespace: Option<&str>) -> Result<Vec<Related>, Failure> {
+    let schema = store::schema()?;
+    let table = store::memories_oid(&schema)?;
+    Spi::connect(|client| {
+        let Some(source) = read_source(client, &schema, id)? else { return Ok(Vec::new()) };
+        if namespace.is_some_and(|name| name != "*" && name != source.namespace) || k == 0 {
+            return Ok(Vec::new());
+        }
+        let (shared, counts) = postings(client, &schema, id, &source)?;
+        let most = counts.iter().copied().max().unwrap_or(0) as u64;
+        let documents = (catalog::estimated_rows(table).unwrap_or(0.0).max(0.0) as u64).max(most);
+        let rarities: HashMap<&str, f64> = source
+            .keys
+            .iter()
+            .zip(&counts)
+            .map(|(key, &count)| {
+                let rarity = if count > HUB { 0.0 } else { memory_link::rarity(count as u64, documents) };
+                (key.as_str(), rarity)
+            })
+            .collect();
+        // The most promising by their names, then neighbours in the document and in meaning.
+        let promise = |places: &[usize]| -> f64 {
+            places
+                .iter()
+                .filter_map(|&place| source.keys.get(place))
+                .map(|key| rarities.get(key.as_str()).copied().unwrap_or(0.0))
+                .sum()
+        };
+        let mut by_names: Vec<(i64, f64)> =
+            shared.iter().map(|(&other, places)| (other, promise(places))).collect();
+        by_names.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut ids: Vec<i64> = by_names.into_iter().take(READ).map(|other| other.0).collect();
+        ids.extend(neighbours(client, &schema, &source)?);
+        let mut usual = None;
+        if let (Some(vector), Some(model)) = (&source.embedding, &source.model) {
+            usual = distribution(client, &schema, &source.namespace, model)?;
+            if usual.is_some() {
+                ids.extend(search::nearest(
+                    client,
+                    &schema,
+                    &source.namespace,
+                    model,
+                    &vector.0,
+                    2 * k + 10,
+                )?);
+            }
+        }
+        let mut seen = HashSet::from([id]);
+        ids.retain(|other| seen.insert(*other));
+        let mut rows: Vec<Related> = read_candidates(client, &schema, &source, ids)?
+            .into_iter()
+            .filter_map(|candidate| candidate.relate(&source, &rarities, usual))
+            .collect();
+        rows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
+        rows.truncate(k);
+        Ok(rows)
+    })
+}
+
+#[pg_extern(sql = false)]
+#[allow(clippy::type_complexity)]
+fn memory_related(
+    id: Option<i64>,
+    k: Option<i32>,
+    namespace: Option<&str>,
+) -> TableIterator<
+    'static,
+    (
+        name!(id, i64),
+        name!(path, Option<String>),
+        name!(chunk_index, i32),
+        name!(title, Option<String>),
+        name!(preview, String),
+        name!(score, f64),
+        name!(overlap, f64),
+        name!(shared, Vec<String>),
+        name!(similarity, Option<f64>),
+        name!(same_path, bool),
+    ),
+> {
+    let k = k.unwrap_or(5);
+    let Ok(k) = usize::try_from(k) else {
+        Failure::argument(format!("k must not be negative, not {k}"))
+            .hint("k is the number of memories to return.")
+            .raise()
+    };
+    let rows = match id {
+        Some(id) => related(id, k.min(MAX_K), namespace).or_raise(),
+        None => Vec::new(),
+    };
+    TableIterator::new(rows.into_iter().map(|row| {
+        let found = row.candidate;
+        (
+            found.id,
+            found.path,
+            found.chunk_index,
+            found.title,
+            found.preview,
+            row.score,
+            row.overlap,
+            row.shared,
+            found.similarity,
+            row.same_path,
+        )
+    }))
+}
+
+fn cosine(one: &[f32], other: &[f32]) -> f64 {
+    let (mut dot, mut left, mut right) = (0.0f64, 0.0f64, 0.0f64);
+    for (a, b) in one.iter().zip(other) {
+        let (a, b) = (f64::from(*a), f64::from(*b));
+        dot += a * b;
+        left += a * a;
+        right += b * b;
+    }
+    if left > 0.0 && right > 0.0 {
+        dot / (left.sqrt() * right.sqrt())
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,33 @@
+-- Graph: documents as nodes, what they have in common as edges, as JSON and as a page.
+\set SHOW_CONTEXT never
+set timezone = 'UTC';
+set summer_memory.embed = 'off';
+
+-- Nothing to draw
+select memory_graph() - 'model';
+insert into memories (path, content, occurred_at) values
+    ('memory/a.md', '用 Vue 写前端，订阅用 RSS #博客', '2026-02-01 12:00'), ('memory/a.md', 'Vue 升级了', '2026-02-03 12:00'),
+    ('memory/b.md', '又用 Vue，还有 RSS', '2026-02-05 12:00'), ('memory/c.md', '去了盐城', null);
+insert into memories (content) values ('没有路径的不是节点');
+select jsonb_pretty(memory_graph() -> 'nodes' -> 0);
+select n ->> 'id' as node, n -> 'chunks' as chunks, n -> 'entities' as entities from jsonb_array_elements(memory_graph() -> 'nodes') n;
+select memory_graph() -> 'edges';
+-- Vectors: three alike, and what is near is measured by all pairs
+update memories m set model = memory_active_model(), embedding = (
+    select array_agg(case when g % 7 = ascii(right(split_part(m.path, '.', 1), 1)) % 7 then 1 else 0.5 end order by g)::vector
+    from generate_series(0, 383) g)
+where path is not null;
+select jsonb_typeof(memory_graph() -> 'similarity') as similarity, jsonb_typeof(memory_graph() -> 'threshold') as threshold;
+select count(*) from jsonb_array_elements(memory_graph(0.999) -> 'edges') e where e -> 'shared' = '[]';
+-- Bounds, namespaces
+select jsonb_array_length(g -> 'nodes') as nodes, g -> 'total_paths' as total, g -> 'truncated' as truncated from memory_graph(max_nodes => 2) g;
+select jsonb_array_length(memory_graph(namespace => 'other') -> 'nodes');
+select memory_graph(namespace => '*') ->> 'namespace';
+select memory_graph(max_nodes => 100000);
+select memory_graph(2);
+-- The page: language and data are in it, and no text can end the element it stands in
+insert into memories (path, content) values ('memory/<script>.md', '</script><img src=x> __GRAPH_DATA__ __GRAPH_LANG__');
+select memory_graph_html() like '%data-lang="en"%' as en, memory_graph_html('zh') like '%data-lang="zh"%' as zh;
+select memory_graph_html() not like '%<script>.md%' as escaped, memory_graph_html() like '%\\u003cscript>.md%' as there;
+select memory_graph_html('fr');
+select memory_graph_html(null);
