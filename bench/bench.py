@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import archive
+import link
 import psycopg
 import sections
 from processes import Server
@@ -34,9 +35,10 @@ SECTIONS: dict[str, Callable[[Setup], list[Figure]]] = {
     "import": sections.import_,
     "archive": archive.archive,
     "scale": sections.scale,
+    "link": link.link,
 }
 # Filling many rows takes several minutes, so these are asked for by name.
-DEFAULT = [name for name in SECTIONS if name not in ("archive", "scale")]
+DEFAULT = [name for name in SECTIONS if name not in ("archive", "scale", "link")]
 
 
 def describe_machine(connection: psycopg.Connection) -> str:
@@ -72,7 +74,7 @@ def main() -> None:
     options = arguments()
     names = options.sections or DEFAULT
     create_database(DATABASE, options.fresh)
-    if "scale" in names:
+    if {"scale", "link"} & set(names):
         create_database(SCALE_DATABASE, options.fresh)
     setup = Setup(Server(Path(os.environ["PGDATA_DIR"])), options.scale_rows)
     for name in names:

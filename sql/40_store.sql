@@ -214,6 +214,36 @@ $$;
 comment on function @extschema@.memory_index_model(text) is
     'Creates the HNSW index over the vectors of one model if it is not there; halfvec above 2,000 dimensions, none above 4,000';
 
+create function @extschema@.memory_check_owner(name text)
+returns void
+language plpgsql stable parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+    owner oid;
+begin
+    select c.relowner
+    into owner
+    from pg_class c
+    where c.relnamespace = '@extschema@'::regnamespace
+        and c.relname = $1;
+    -- Triggers and defaults of a table run as whoever writes to it: only tables of somebody trusted are adopted.
+    if not found
+        or pg_has_role(current_user, owner, 'USAGE') and not (select r.rolsuper from pg_roles r where r.rolname = current_user)
+        or exists (select from pg_roles r where r.oid = owner and (r.rolsuper or r.rolname = current_user))
+        or owner = (select d.datdba from pg_database d where d.datname = current_database())
+        or owner = (select n.nspowner from pg_namespace n where n.oid = '@extschema@'::regnamespace)
+    then
+        return;
+    end if;
+    raise exception 'table "%" belongs to role "%", which is not trusted here', $1, pg_get_userbyid(owner)
+        using errcode = '42501',
+              hint = 'Look at the table, its triggers and its rows, then give it to yourself with alter table … owner to, or rename it.';
+end
+$$;
+comment on function @extschema@.memory_check_owner(text) is
+    'Refuses to adopt a table of somebody who is neither a superuser nor the owner of the database or the schema';
+
 create function @extschema@.memory_init()
 returns void
 language plpgsql volatile parallel unsafe
@@ -235,6 +265,7 @@ begin
     join pg_namespace n on n.oid = e.extnamespace
     where e.extname = 'vector';
 
+    perform memory_check_owner(t.name) from unnest(array['memory_options', 'memory_words', 'memories']) t (name);
     if to_regclass('@extschema@.memory_options') is null then
         create table @extschema@.memory_options (
             name text not null,

@@ -24,6 +24,8 @@ TEXTS = [
 ]
 # Hundreds of windows: a minute of work and more.
 LONG = "今天把博客的订阅地址改了，顺便看了数据库慢查询。" * 6000
+# A few windows: a second of work and more, time enough to do something meanwhile.
+WHILE = LONG[:3000]
 ALL_OF_IT = "set summer_memory.embed_max_windows = 100000"
 # Within this the server must have let go of a long text.
 SOON = 10
@@ -164,7 +166,7 @@ class QueueTest(Interrupts, ClusterTest):
     def tearDown(self):
         # Whatever a test did, it left no request behind.
         with self.connect() as session:
-            eventually(lambda: under_way(session) == 0, "the queue is empty", seconds=SOON)
+            eventually(lambda: under_way(session) == 0, "the queue is empty")
 
     def test_terminated_client_leaves_no_request(self):
         session, body = self.long_text()
@@ -242,7 +244,7 @@ class QueueTest(Interrupts, ClusterTest):
         """A vector that comes late belongs to a text that is gone: it must not be written."""
         with self.connect() as session:
             session.run("set summer_memory.embed = async")
-            row = session.value("insert into memories (content) values (%s) returning id", LONG[:60_000])
+            row = session.value("insert into memories (content) values (%s) returning id", WHILE)
             eventually(lambda: under_way(session) > 0, "the background is at work on the row")
             session.run("set summer_memory.embed = sync")
             session.run("update memories set content = '短的新文字' where id = %s", row)
@@ -253,7 +255,7 @@ class QueueTest(Interrupts, ClusterTest):
     def test_text_changed_while_memory_backfill_was_at_work(self):
         with self.connect() as session, self.connect() as other:
             session.run("set summer_memory.embed = off")
-            row = session.value("insert into memories (content) values (%s) returning id", LONG[:60_000])
+            row = session.value("insert into memories (content) values (%s) returning id", WHILE)
             with meanwhile(session.value, "select memory_backfill()") as future:
                 eventually(lambda: under_way(other) > 0, "memory_backfill is at work")
                 other.run("update memories set content = '短的新文字' where id = %s", row)
@@ -264,21 +266,23 @@ class QueueTest(Interrupts, ClusterTest):
     def test_deleted_while_it_was_being_embedded(self):
         with self.connect() as session:
             session.run("set summer_memory.embed = async")
-            session.run("insert into memories (content) values (%s)", LONG[:60_000])
+            session.run("insert into memories (content) values (%s)", WHILE)
             eventually(lambda: under_way(session) > 0, "the background is at work on the row")
             session.run("delete from memories")
+            self.assertGreater(under_way(session), 0, "it was at work until then")
             session.run("insert into memories (content) values ('另一条')")
             eventually(lambda: session.value("select pending = 0 from memory_status"), "the next row is filled")
 
     def test_no_lock_is_held_while_the_model_computes(self):
         with self.connect() as session, self.connect() as other:
             session.run("set summer_memory.embed = async")
-            row = session.value("insert into memories (content) values (%s) returning id", LONG[:60_000])
+            row = session.value("insert into memories (content) values (%s) returning id", WHILE)
             eventually(lambda: under_way(session) > 0, "the background is at work on the row")
             other.run("set lock_timeout = 1000")
             other.run("alter table memories add column if not exists remark text")
             other.run("delete from memories where id = %s", row)
             other.run("alter table memories drop column remark")
+            self.assertGreater(under_way(session), 0, "all of it while the model was at work")
 
     def test_model_processes_have_one_thread(self):
         with self.connect() as session:

@@ -127,6 +127,23 @@ pub(crate) fn has_extension(name: &str) -> bool {
     })
 }
 
+/// Whether `name`, which stands alone, is a file: `rss.xml`. Short endings are too often something else.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    let extension = name.rsplit('.').next().unwrap_or("");
+    let is_plain =
+        extension.len() > 1 && extension != "so" && extension.bytes().all(|b| !b.is_ascii_uppercase());
+    is_plain && has_extension(name) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+/// Whether `name` is a product called like a file or a host: `Node.js`, `ASP.NET`.
+pub(crate) fn is_product(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+        && name.rsplit_once('.').is_some_and(|(stem, last)| {
+            stem.bytes().all(|b| b.is_ascii_alphanumeric())
+                && ["js", "ts", "JS", "NET", "IO", "AI"].contains(&last)
+        })
+}
+
 /// The end of an absolute path, or of one from the home folder or the current one, that begins at `start` with
 /// `/`, `~` or `.`.
 pub(crate) fn rooted_path_end(text: &str, start: usize) -> Option<usize> {
@@ -139,22 +156,26 @@ pub(crate) fn rooted_path_end(text: &str, start: usize) -> Option<usize> {
     }
     let rest = text.get(start..)?;
     let prefix = ["/", "~/", "./", "../"].into_iter().find(|prefix| rest.starts_with(prefix))?;
-    let path = Path::read(text, start + prefix.len(), &['/']);
+    let name_start = start + prefix.len();
     if prefix != "/" {
+        let path = Path::read(text, name_start, &['/']);
         return (path.count > 0 && path.has_letter).then_some(path.end);
     }
-    let first = slice(text, start + 1, path.first_end);
+    let (first_end, _) = name_end(text, name_start, MAX_NAME_CHARS)?;
+    let first = slice(text, name_start, first_end);
     let rooted = ROOTS.binary_search(&first).is_ok();
+    // `和/或`, `微信/Twitter/微博`.
+    if !rooted && ahead.is_some_and(|c| !c.is_ascii() && !c.is_whitespace() && !is_cjk_punctuation(c)) {
+        return None;
+    }
+    let path = Path::read(text, name_start, &['/']);
     let accepted = if rooted {
-        true
-    } else if ahead.is_some_and(|c| !c.is_whitespace() && !is_cjk_punctuation(c) && !c.is_ascii()) {
-        // `和/或`, `微信/Twitter/微博`.
-        false
-    } else if !first.is_ascii() {
-        path.count > 1 && has_extension(slice(text, start, path.end))
-    } else {
+        path.count > 0
+    } else if first.is_ascii() {
         path.has_letter
             && (path.count > 1 || has_extension(first) || path.ends_in_separator && first.len() > 1)
+    } else {
+        path.count > 1 && has_extension(slice(text, start, path.end))
     };
     accepted.then_some(path.end)
 }
@@ -173,26 +194,31 @@ pub(crate) fn drive_path_end(text: &str, start: usize) -> Option<usize> {
     (path.count > 0).then_some(path.end)
 }
 
-/// The end of the relative path that begins at `start`: two folders or more, the last one a file.
-pub(crate) fn relative_path_end(text: &str, start: usize) -> Option<usize> {
+/// The relative path that begins at `start`, two names or more and the last one a file: where it ends, or
+/// where to look for the next at the earliest, as no piece of what was read is one.
+pub(crate) fn relative_path_end(text: &str, start: usize) -> Result<usize, usize> {
     let path = Path::read(text, start, &['/']);
-    (path.count > 1 && has_extension(slice(text, start, path.end))).then_some(path.end)
+    let is_path = path.count > 1 && has_extension(slice(text, start, path.end));
+    if is_path {
+        Ok(path.end)
+    } else {
+        Err(path.end)
+    }
 }
 
 /// Whether the whole of `text` is a path.
 pub(crate) fn is_path(text: &str) -> bool {
-    let end =
-        rooted_path_end(text, 0).or_else(|| drive_path_end(text, 0)).or_else(|| relative_path_end(text, 0));
-    end == Some(text.len())
-        || has_extension(text) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+    let end = rooted_path_end(text, 0)
+        .or_else(|| drive_path_end(text, 0))
+        .or_else(|| relative_path_end(text, 0).ok());
+    end == Some(text.len()) || is_file_name(text)
 }
 
 /// Names between separators.
+#[derive(Default)]
 struct Path {
     /// Where it ends.
     end: usize,
-    /// Where its first name ends.
-    first_end: usize,
     /// How many names it has.
     count: usize,
     /// Whether one of them has a letter.
@@ -201,13 +227,15 @@ struct Path {
 }
 
 impl Path {
-    /// The names from `start` on.
+    /// The names from `start` on. What is longer than a name may be is no path at all, and is not read on.
     fn read(text: &str, start: usize, separators: &[char]) -> Path {
-        let mut path =
-            Path { end: start, first_end: start, count: 0, has_letter: false, ends_in_separator: false };
-        let mut pos = start;
+        let mut path = Path { end: start, ..Path::default() };
+        let (mut pos, mut budget) = (start, MAX_NAME_CHARS);
         loop {
-            let name_end = name_end(text, pos);
+            let Some((name_end, left)) = name_end(text, pos, budget) else {
+                return Path { end: path.end, ..Path::default() };
+            };
+            budget = left;
             let follows = at(text, name_end);
             let goes_on = follows.is_some_and(|c| separators.contains(&c));
             let name = slice(text, pos, name_end);
@@ -215,16 +243,13 @@ impl Path {
                 break;
             }
             // Han characters at the end may be the sentence that goes on.
-            let set_off = follows.is_none_or(|c| c.is_ascii() && !c.is_ascii_alphanumeric());
+            let set_off = follows.is_some_and(|c| c.is_ascii() && !c.is_ascii_alphanumeric());
             if !name.is_ascii() && !goes_on && !set_off && !has_extension(name) {
                 break;
             }
             path.has_letter |= name.contains(|c: char| c.is_alphabetic());
             path.count += 1;
             path.end = name_end;
-            if path.count == 1 {
-                path.first_end = name_end;
-            }
             path.ends_in_separator = goes_on;
             if !goes_on {
                 break;
@@ -236,10 +261,12 @@ impl Path {
     }
 }
 
-/// The end of a name of a path at `start`, without the punctuation of the sentence.
-fn name_end(text: &str, start: usize) -> usize {
-    let (mut end, mut last) = (start, '/');
+/// The end of a name of a path at `start`, without the punctuation of the sentence, and what is left of so many
+/// characters; `None` if they do not suffice.
+fn name_end(text: &str, start: usize, budget: usize) -> Option<(usize, usize)> {
+    let (mut end, mut last, mut left) = (start, '/', budget);
     for (offset, c) in text.get(start..).unwrap_or("").char_indices() {
+        left = left.checked_sub(1)?;
         let after = start + offset + c.len_utf8();
         match c {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '+' | '@' | '%' | '$' | '=' => end = after,
@@ -251,7 +278,7 @@ fn name_end(text: &str, start: usize) -> usize {
         }
         last = c;
     }
-    end
+    Some((end, left))
 }
 
 #[cfg(test)]
@@ -302,7 +329,7 @@ mod tests {
             ("~/.openclaw/openclaw.json，", "~/.openclaw/openclaw.json"),
             ("./scripts/run.sh。", "./scripts/run.sh"),
             ("/etc/hosts里", "/etc/hosts"),
-            ("/etc/nginx/下面", "/etc/nginx/"),
+            ("/etc/nginx/下面的", "/etc/nginx/"),
             ("/volume1/照片 一共", "/volume1/照片"),
             ("/项目/记忆库/a.md 里", "/项目/记忆库/a.md"),
             ("/tmp 满了", "/tmp"),

@@ -283,6 +283,8 @@ pub(crate) struct Latin {
     last: Option<(usize, bool)>,
     /// Whether the line has Chinese.
     in_chinese: bool,
+    /// Before this offset no relative path begins: it was looked for.
+    no_path_before: usize,
 }
 
 impl Latin {
@@ -316,8 +318,11 @@ impl Latin {
                 let end = address::url_end(text, start).unwrap_or(token.end);
                 return self.whole(text, start, end, Kind::Url, out);
             }
-            if let Some(end) = address::relative_path_end(text, start) {
-                return self.whole(text, start, end, Kind::Path, out);
+            if start >= self.no_path_before {
+                match address::relative_path_end(text, start) {
+                    Ok(end) => return self.whole(text, start, end, Kind::Path, out),
+                    Err(end) => self.no_path_before = end,
+                }
             }
             self.pieces(text, start, token.end, &['/', '@'], out);
         } else if token.has_at {
@@ -348,13 +353,9 @@ impl Latin {
             return self.word(text, start, end, out);
         }
         let name = slice(text, start, end);
-        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-        let is_product = name.starts_with(char::is_uppercase)
-            && stem.bytes().all(|b| b.is_ascii_alphanumeric())
-            && (["js", "ts"].contains(&extension) || ["NET", "IO", "AI", "JS"].contains(&extension));
-        if is_product {
+        if address::is_product(name) {
             self.push(text, Part { start, end, shape: Shape::Name }, out);
-        } else if address::has_extension(name) {
+        } else if address::is_file_name(name) {
             self.whole(text, start, end, Kind::Path, out);
         } else if address::is_host(name) {
             self.whole(text, start, end, Kind::Url, out);

@@ -61,13 +61,19 @@ struct Scanner<'t, 's> {
 impl Scanner<'_, '_> {
     /// A line of code: only addresses in it are what they are anywhere.
     fn code_line(&mut self, start: usize, end: usize) {
+        let mut next = start;
         for (at, _) in slice(self.text, start, end).match_indices("://") {
             let colon = start + at;
+            // Part of the address before.
+            if colon < next {
+                continue;
+            }
             let head = slice(self.text, start, colon);
             let scheme = start + head.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
             if address::is_scheme(slice(self.text, scheme, colon)) {
                 if let Some(url_end) = address::url_end(self.text, colon + 3) {
                     let url = slice(self.text, scheme, url_end.min(end));
+                    next = url_end;
                     self.out.entity(scheme, address::shorten(url), Kind::Url);
                 }
             }
@@ -224,6 +230,8 @@ fn kind_of_code(name: &str) -> Kind {
     let is_url = name.split_once("://").is_some_and(|(scheme, _)| address::is_scheme(scheme));
     if is_url && address::url_end(name, 0) == Some(name.len()) {
         Kind::Url
+    } else if address::is_product(name) {
+        Kind::Name
     } else if address::is_path(name) {
         Kind::Path
     } else {

@@ -202,9 +202,6 @@ impl<'b> Run<'b> {
                     self.hand_in_chars(index, chars, Kind::Person, out);
                 }
             }
-            if let Some(first) = self.owners(index) {
-                self.hand_in(first, index + 1, Kind::Organisation, out);
-            }
             if let Some(first) = term::first_word(self, index) {
                 self.hand_in(first, index + 1, Kind::Term, out);
             }
@@ -225,6 +222,9 @@ impl<'b> Run<'b> {
         if word.chars < 2 {
             return None;
         }
+        if let Some(words) = self.institution(index) {
+            return Some((words, Kind::Organisation));
+        }
         let kind = if PLACES.contains(word.text) {
             Kind::Place
         } else if PRODUCTS.contains(word.text) {
@@ -238,7 +238,7 @@ impl<'b> Run<'b> {
         } else if word.tag == "nt" && word.chars >= 4 {
             (is_institution(word.text) && self.is_dictionary_word(word)).then_some(Kind::Organisation)?
         } else if word.tag.starts_with("nr") {
-            person::is_person(self, index).then_some(Kind::Person)?
+            return person::is_person(self, index).then(|| (person::words(self, index), Kind::Person));
         } else {
             return None;
         };
@@ -255,21 +255,20 @@ impl<'b> Run<'b> {
         self.block.folded.get(first.byte..second.byte + second.text.len())
     }
 
-    /// The first of the proper nouns before the word at `index`, if that is the last word of an institution.
-    fn owners(&self, index: usize) -> Option<usize> {
-        let last = self.word(index)?;
-        if !INSTITUTIONS.contains(&last.text) {
-            return None;
-        }
-        let is_owner = |word: &Word| {
-            word.chars >= 2
-                && (PLACES.contains(word.text)
-                    || PRODUCTS.contains(word.text)
-                    || matches!(word.tag, "ns" | "nz" | "nt") && self.is_dictionary_word(*word))
-        };
-        let owners =
-            self.words.get(..index)?.iter().rev().take(MAX_OWNERS).take_while(|word| is_owner(word)).count();
-        (owners > 0).then_some(index - owners)
+    /// How many words the institution has that begins with the word at `index`: proper nouns and a last word.
+    fn institution(&self, index: usize) -> Option<usize> {
+        let words = self.words.get(index..)?;
+        let owners = words.iter().take(MAX_OWNERS).take_while(|word| self.is_owner(word)).count();
+        let last = words.get(owners).filter(|_| owners > 0)?;
+        INSTITUTIONS.contains(&last.text).then_some(owners + 1)
+    }
+
+    /// Whether the word is a proper noun an institution may be called by.
+    fn is_owner(&self, word: &Word) -> bool {
+        word.chars >= 2
+            && (PLACES.contains(word.text)
+                || PRODUCTS.contains(word.text)
+                || matches!(word.tag, "ns" | "nz" | "nt") && self.is_dictionary_word(*word))
     }
 
     fn word(&self, index: usize) -> Option<Word<'b>> {

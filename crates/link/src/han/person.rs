@@ -27,11 +27,11 @@ const TITLES: [&str; 24] = [
 
 /// Last characters that no given name has, and those of places and things that begin like a surname.
 const NOT_GIVEN: &str = "的了着过说道等在于是有为及与和被把就也都又再去来到给让跟做写用看听问市县镇村湖山江河路街线桥庙湾岭洲岗墩\
-渡沟塔寨井泊界堡氏军证花卜类型性度率机器品物食菜肉饭面汤池表";
+渡沟塔寨井泊界堡氏军证花卜类型性度率机器品物食菜肉饭面汤池表鸡鸭鱼虾郡区岛州府省国族语素式称广之队杯奖站馆寺殿城门园楼从由因但而或\
+则已将";
 
-/// Two characters that jieba takes for a person now and then.
-const NOT_PERSONS: [&str; 12] =
-    ["许可", "范畴", "周末", "周报", "程序", "严重", "何必", "何时", "何处", "施工", "齐全", "余额"];
+/// Ordinary words that jieba may take for a person; those of the dictionary need not be here.
+const NOT_PERSONS: [&str; 8] = ["周末", "周报", "程序", "何必", "何谓", "施工", "余额", "余量"];
 
 /// Before a measure word that is a surname as well: 那张表, 一段时间.
 const BEFORE_MEASURES: &str = "这那哪每各某几两半一二三四五六七八九十百千万多整第";
@@ -40,9 +40,10 @@ const BEFORE_MEASURES: &str = "这那哪每各某几两半一二三四五六七�
 pub(super) fn is_person(run: &Run, index: usize) -> bool {
     let Some(word) = run.word(index) else { return false };
     if word.tag == "nrt" {
-        // Foreign names; the dictionary's groups and peoples end in these.
+        // Foreign names. The dictionary has peoples, lands and, by mistake, phrases among them.
         return word.chars >= 3
-            && !word.text.ends_with(['人', '世', '文', '语', '里', '帝'])
+            && !word.text.ends_with(is_not_foreign)
+            && !word.text.starts_with(is_native)
             && run.is_dictionary_word(word);
     }
     let double = DOUBLE_SURNAMES.iter().any(|surname| word.text.starts_with(surname));
@@ -84,6 +85,27 @@ pub(super) fn addressed(run: &Run, index: usize) -> Option<usize> {
     let cut_wrong =
         word.chars == 3 && word.tag.starts_with("nr") && has_surname(word) && !is_measured(run, index);
     (cut_wrong && SHORT_TITLES.contains(&second)).then_some(2)
+}
+
+/// How many words the person has whose first word is at `index`: a guess may leave the last character behind
+/// (林知|远).
+pub(super) fn words(run: &Run, index: usize) -> usize {
+    let (Some(word), Some(next)) = (run.word(index), run.word(index + 1)) else { return 1 };
+    let is_rest = word.chars == 2
+        && next.chars == 1
+        && matches!(next.tag, "a" | "n" | "ng" | "g" | "ag" | "nr" | "x")
+        && !next.text.ends_with(is_not_given)
+        && !word.text.ends_with(SHORT_TITLES)
+        && run.word(index + 2).is_none();
+    1 + usize::from(is_rest)
+}
+
+fn is_not_foreign(c: char) -> bool {
+    "人世文语里帝部族教州郡省市国河岛".contains(c)
+}
+
+fn is_native(c: char) -> bool {
+    "努在家山镇二三五孝不".contains(c)
 }
 
 fn is_not_given(c: char) -> bool {

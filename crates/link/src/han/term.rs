@@ -102,11 +102,56 @@ const PARTS: [&str; 62] = [
     "分布式",
 ];
 
-/// Words no term begins with: with them it is something that is done.
-const ACTS: [&str; 30] = [
-    "升级", "更新", "优化", "配置", "修改", "调整", "重构", "测试", "部署", "安装", "开发", "设计", "迁移",
-    "维护", "调试", "学习", "研究", "管理", "使用", "采用", "实现", "完成", "改进", "替换", "选择", "需要",
-    "自动", "影响", "构建", "生成",
+/// Words no term begins with: with them it is something that is done, or any one of its kind.
+const ACTS: [&str; 48] = [
+    "升级",
+    "更新",
+    "优化",
+    "配置",
+    "修改",
+    "调整",
+    "重构",
+    "测试",
+    "部署",
+    "安装",
+    "开发",
+    "设计",
+    "迁移",
+    "维护",
+    "调试",
+    "学习",
+    "研究",
+    "管理",
+    "使用",
+    "达成",
+    "签订",
+    "签署",
+    "装有",
+    "主要",
+    "整个",
+    "同一个",
+    "各种",
+    "所有",
+    "全部",
+    "个别",
+    "实际",
+    "现有",
+    "原有",
+    "效法",
+    "目前",
+    "相关",
+    "重要",
+    "采用",
+    "实现",
+    "完成",
+    "改进",
+    "替换",
+    "选择",
+    "需要",
+    "自动",
+    "影响",
+    "构建",
+    "生成",
 ];
 
 /// The first word of the term that ends with the word at `index`, if one does.
@@ -114,7 +159,13 @@ pub(super) fn first_word(run: &Run, index: usize) -> Option<usize> {
     let last = run.word(index)?;
     // Most words do not end like a term.
     let ending = LAST_WORDS.iter().find(|ending| last.text.ends_with(**ending))?;
-    let is_longer = last.text.len() > ending.len();
+    // A guess of three characters is a word glued to the ending (对系统).
+    let is_longer = last.text.len() > ending.len()
+        && (!last.tag.starts_with('v') || last.tag == "vn")
+        && (last.chars > 3 || run.is_dictionary_word(last));
+    if !is_longer && last.text.len() > ending.len() {
+        return None;
+    }
     if ACTIONS.contains(ending)
         && run.word(index + 1).is_some_and(|next| next.text.starts_with(is_after_action))
     {
