@@ -12,7 +12,7 @@ use memory_embed::Kind;
 use crate::embed::{self, EmbedFailure};
 use crate::error::{Failure, OrRaise};
 use crate::pg::vector::{self, Vector};
-use crate::pg::{catalog, queue};
+use crate::pg::{catalog, queue, statement};
 use crate::store;
 
 /// Rows read at a time.
@@ -121,6 +121,7 @@ fn try_sweep() -> Result<i64, Failure> {
 
 #[pg_extern(sql = false)]
 fn memory_sweep() -> i64 {
+    statement::require_writable(c"memory_sweep()");
     try_sweep().or_raise()
 }
 
@@ -128,6 +129,7 @@ fn memory_sweep() -> i64 {
 /// `embed_error`, everything else that goes wrong is raised.
 #[pg_extern(sql = false)]
 fn memory_backfill(max_rows: Option<i64>) -> i64 {
+    statement::require_writable(c"memory_backfill()");
     let mut left = max_rows.unwrap_or(i64::MAX);
     let mut after = 0i64;
     let mut filled = 0i64;

@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::embed::shorten;
 use crate::error::{Failure, OrRaise};
+use crate::pg::statement;
 use crate::store;
 
 /// Most messages and most bytes of text written at once.
@@ -438,6 +439,7 @@ fn conv_import(
         name!(report, JsonB),
     ),
 > {
+    statement::require_writable(c"conv_import()");
     let Some(data) = data else {
         Failure::argument("data must not be NULL").hint("Pass the content of the file.").raise();
     };

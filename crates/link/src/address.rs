@@ -180,6 +180,17 @@ pub(crate) fn rooted_path_end(text: &str, start: usize) -> Option<usize> {
     accepted.then_some(path.end)
 }
 
+/// The end of a path at `start` that is one even in code: below the home folder, or two names and more of which the
+/// first is a well-known folder.
+pub(crate) fn known_path_end(text: &str, start: usize) -> Option<usize> {
+    let end = rooted_path_end(text, start)?;
+    let mut names = slice(text, start, end).split('/');
+    let is_known = names.next() == Some("~")
+        || names.next().is_some_and(|first| ROOTS.binary_search(&first).is_ok())
+            && names.next().is_some_and(|second| !second.is_empty());
+    is_known.then_some(end)
+}
+
 /// The end of a path of Windows whose drive letter stands at `start`.
 pub(crate) fn drive_path_end(text: &str, start: usize) -> Option<usize> {
     let separators = ['\\', '/'];
@@ -348,6 +359,11 @@ mod tests {
             .filter_map(|(at, _)| rooted_path_end(text, at).map(|end| &text[at..end]))
             .collect();
         assert_eq!(ends, ["/var/log/x.log"]);
+        assert_eq!(known_path_end("/etc/config/dhcp /x", 0), Some("/etc/config/dhcp".len()));
+        assert_eq!(known_path_end("~/backup", 0), Some("~/backup".len()));
+        for text in ["/tmp", "/foo/bar.js", "./run.sh", "/etc/"] {
+            assert_eq!(known_path_end(text, 0), None, "{text}");
+        }
         assert!(is_path(r"D:\项目\记忆库\a.md") && is_path("src/pages/rss.xml.ts") && is_path("robots.txt"));
         assert!(!is_path("k = 60") && !is_path("and/or") && !is_path("rm -rf x.log"));
     }

@@ -48,9 +48,15 @@ const NO_ACRONYMS: [&str; 27] = [
     "omg", "pm", "ps", "tbd", "todo", "vi", "vii", "viii", "vs", "xi", "xii", "yes",
 ];
 
-/// Capitalised words that name nothing: greetings, days, months. Stop words are known besides.
-const NO_NAMES: [&str; 45] = [
+/// Capitalised words that name nothing: greetings, days, months, keys. Stop words are known besides.
+const NO_NAMES: [&str; 51] = [
     "also",
+    "alt",
+    "ctrl",
+    "shift",
+    "esc",
+    "tab",
+    "enter",
     "apr",
     "april",
     "aug",
@@ -283,6 +289,8 @@ pub(crate) struct Latin {
     last: Option<(usize, bool)>,
     /// Whether the line has Chinese.
     in_chinese: bool,
+    /// Whether a code span is read.
+    in_code: bool,
     /// Before this offset no relative path begins: it was looked for.
     no_path_before: usize,
 }
@@ -292,6 +300,20 @@ impl Latin {
     pub(crate) fn start_line(&mut self, in_chinese: bool) {
         self.last = None;
         self.in_chinese = in_chinese;
+    }
+
+    /// Begins a code span: what is only capitalised in it is no name.
+    pub(crate) fn start_code(&mut self, text: &str, out: &mut Collector) {
+        self.flush(text, out);
+        self.last = None;
+        self.in_code = true;
+    }
+
+    /// Ends a code span.
+    pub(crate) fn end_code(&mut self, text: &str, out: &mut Collector) {
+        self.flush(text, out);
+        self.last = None;
+        self.in_code = false;
     }
 
     /// Reads what begins with the word character at `start`; returns where to go on.
@@ -443,7 +465,7 @@ impl Latin {
         let shouted = |part: &Part| slice(text, part.start, part.end).chars().all(char::is_uppercase);
         let shouts = self.parts.len() >= SHOUTING && !self.in_chinese && self.parts.iter().all(shouted);
         if !shouts {
-            let is_name = self.after_lower || self.in_chinese && !before_lower;
+            let is_name = !self.in_code && (self.after_lower || self.in_chinese && !before_lower);
             let has_capital = self.parts.iter().any(|part| part.shape == Shape::Capital);
             if has_capital && is_name && self.parts.len() <= MAX_PHRASE {
                 out.entity(first.start, named(text, first.start, last.end, last.shape), Kind::Name);
@@ -451,10 +473,27 @@ impl Latin {
             for part in &self.parts {
                 if let Some(kind) = part.shape.kind() {
                     out.entity(part.start, named(text, part.start, part.end, part.shape), kind);
+                    acronyms_in(text, *part, out);
                 }
             }
         }
         self.parts.clear();
+    }
+}
+
+/// Hands in the acronyms a hyphenated name is made of: GPT-4o is a GPT.
+fn acronyms_in(text: &str, part: Part, out: &mut Collector) {
+    let name = slice(text, part.start, part.end);
+    if part.shape != Shape::Name || !name.contains(['-', '－']) {
+        return;
+    }
+    let mut start = part.start;
+    for piece in name.split_inclusive(['-', '－']) {
+        let word = piece.trim_end_matches(['-', '－']);
+        if Shape::of(word) == Shape::Acronym && word.chars().all(char::is_uppercase) {
+            out.entity(start, word, Kind::Acronym);
+        }
+        start += piece.len();
     }
 }
 

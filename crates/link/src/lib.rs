@@ -20,7 +20,9 @@
 //! | `organisation` | institutions: the dictionary's, and proper nouns before 医院, 大学, 公司 … | 九龙医院 |
 //!
 //! Not entities: a version or number by itself, the number behind a name (`Vue 3` is `Vue`), amounts and units,
-//! hashes, whatever stands in code fences (but for addresses) and in front matter. A term is Chinese only:
+//! hashes, whatever stands in front matter, and in code fences whatever is not an address or a path below the home
+//! folder or a well-known one. In a code span acronyms and names count besides the span: `NAS:/photo` speaks of NAS,
+//! and so does a hyphenated name: GPT-4o is a GPT. A term is Chinese only:
 //! 博客RSS订阅系统 gives `RSS` and 订阅系统.
 //!
 //! # What must hold

@@ -59,22 +59,30 @@ struct Scanner<'t, 's> {
 }
 
 impl Scanner<'_, '_> {
-    /// A line of code: only addresses in it are what they are anywhere.
+    /// A line of code: addresses, and paths below the home folder or a well-known one, are what they are anywhere.
     fn code_line(&mut self, start: usize, end: usize) {
         let mut next = start;
-        for (at, _) in slice(self.text, start, end).match_indices("://") {
-            let colon = start + at;
-            // Part of the address before.
-            if colon < next {
+        for (at, _) in slice(self.text, start, end).match_indices('/') {
+            let slash = start + at;
+            if slash < next {
+                // Part of what was found.
                 continue;
             }
-            let head = slice(self.text, start, colon);
-            let scheme = start + head.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
-            if address::is_scheme(slice(self.text, scheme, colon)) {
-                if let Some(url_end) = address::url_end(self.text, colon + 3) {
-                    let url = slice(self.text, scheme, url_end.min(end));
+            let head = slice(self.text, start, slash);
+            if let Some(head) = head.strip_suffix(':') {
+                let scheme = start + head.trim_end_matches(|c: char| c.is_ascii_alphanumeric()).len();
+                let is_url = byte(self.text, slash + 1) == b'/'
+                    && address::is_scheme(slice(self.text, scheme, slash - 1));
+                if let Some(url_end) = is_url.then(|| address::url_end(self.text, slash + 2)).flatten() {
                     next = url_end;
+                    let url = slice(self.text, scheme, url_end.min(end));
                     self.out.entity(scheme, address::shorten(url), Kind::Url);
+                }
+            } else {
+                let path = slash - usize::from(head.ends_with('~'));
+                if let Some(path_end) = address::known_path_end(self.text, path) {
+                    next = path_end;
+                    self.out.entity(path, slice(self.text, path, path_end), Kind::Path);
                 }
             }
         }
@@ -127,10 +135,30 @@ impl Scanner<'_, '_> {
         let (content, end) = code::span(self.text, pos, line_end, unclosed);
         if let Some(name) = content {
             if name.contains(char::is_alphabetic) && name.chars().nth(MAX_CODE).is_none() {
-                self.out.entity(pos, name, kind_of_code(name));
+                let kind = kind_of_code(name);
+                self.out.entity(pos, name, kind);
+                if kind == Kind::Code {
+                    self.code_words(pos, end);
+                }
             }
         }
         end
+    }
+
+    /// The names in a code span that need no help from around them: `NAS:/photo` speaks of NAS.
+    fn code_words(&mut self, start: usize, end: usize) {
+        let text = slice(self.text, 0, end);
+        self.latin.start_code(text, &mut self.out);
+        let mut pos = start;
+        while pos < end {
+            pos = match at(text, pos) {
+                Some(c) if is_word(c) => self.latin.read(text, pos, &mut self.out),
+                Some('/' | '~') => self.path(pos).min(end),
+                Some(c) => pos + c.len_utf8(),
+                None => end,
+            };
+        }
+        self.latin.end_code(text, &mut self.out);
     }
 
     fn tag(&mut self, pos: usize) -> usize {
