@@ -22,6 +22,7 @@ import corpus
 import psycopg
 from processes import peak_mb
 from report import Figure
+from sections import clock, milliseconds
 from store import Setup, fill_store, forget_questions, one
 
 MESSAGES = 88_000
@@ -94,12 +95,15 @@ def big_file() -> bytes:
     return "".join(lines).encode()
 
 
-def timed_import(connection: psycopg.Connection, files: list[bytes]) -> float:
-    connection.execute("truncate conversations")
-    start = time.perf_counter()
+def import_all(connection: psycopg.Connection, files: list[bytes]) -> None:
     for data in files:
         connection.execute("select * from conv_import(%b::bytea)", (data,))
-    return time.perf_counter() - start
+
+
+def timed_import(connection: psycopg.Connection, files: list[bytes]) -> float:
+    """Seconds that conv_import takes for the files, a call each, into an empty archive."""
+    connection.execute("truncate conversations")
+    return clock(import_all, connection, files)
 
 
 def timed_copy(connection: psycopg.Connection) -> float:
@@ -119,12 +123,9 @@ def timed_copy(connection: psycopg.Connection) -> float:
 
 
 def median_ms(connection: psycopg.Connection, query: str, parameters: list[tuple]) -> float:
-    seconds = []
-    for values in parameters:
-        start = time.perf_counter()
-        connection.execute(query, values).fetchall()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds[len(seconds) // 10 :]) * 1000
+    """The median time of a query with each of the parameters, but the first tenth to warm up."""
+    seconds = [clock(lambda: connection.execute(query, values).fetchall()) for values in parameters]
+    return milliseconds(seconds[len(seconds) // 10 :])
 
 
 def fill_million(connection: psycopg.Connection) -> None:
@@ -174,10 +175,7 @@ def archive(setup: Setup) -> list[Figure]:
             seconds = [(timed_import(connection, files), timed_copy(connection)) for _ in range(REPEATS)]
             rates[indexed] = MESSAGES / statistics.median(own for own, _ in seconds)
             ratios[indexed] = statistics.median(peer / own for own, peer in seconds)
-        again = time.perf_counter()
-        for data in files:
-            connection.execute("select * from conv_import(%b::bytea)", (data,))
-        again = time.perf_counter() - again
+        again = clock(import_all, connection, files)
         if one(connection, "select count(*) from conversations") != MESSAGES:
             raise AssertionError("importing again added something")
 

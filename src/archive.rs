@@ -15,12 +15,9 @@ use crate::bm25::{self, Question};
 use crate::error::{Failure, OrRaise};
 use crate::pg::catalog;
 use crate::pg::tsvector::TsVector;
-use crate::{settings, store};
+use crate::{search, settings, store};
 
 mod import;
-
-/// Most messages one search returns.
-const MAX_K: usize = 100_000;
 
 #[pg_extern(sql = false)]
 fn conv_fingerprint(content: &str) -> i64 {
@@ -72,13 +69,12 @@ fn gather(
         Question::Substring(text) => (
             text.clone(),
             format!(
-                "select c.id, c.token_count, \
-                 (pg_catalog.length(f.folded) operator(pg_catalog.-) \
-                  pg_catalog.length(pg_catalog.replace(f.folded, $1, ''))) operator(pg_catalog./) pg_catalog.length($1) \
+                "select c.id, c.token_count, {occurrences} \
                  from {0}.conversations c, lateral (select {0}.jieba_fold(c.content) as folded) f \
                  where pg_catalog.strpos(f.folded, $1) operator(pg_catalog.>) 0{1}",
                 schema.name,
-                scope.conditions()
+                scope.conditions(),
+                occurrences = bm25::OCCURRENCES,
             ),
         ),
         _ => (
@@ -167,12 +163,7 @@ fn conv_rank(
     since: Option<TimestampWithTimeZone>,
     until: Option<TimestampWithTimeZone>,
 ) -> TableIterator<'static, (name!(id, i64), name!(score, f64))> {
-    let k = k.unwrap_or(10);
-    let Ok(k) = usize::try_from(k) else {
-        Failure::argument(format!("k must not be negative, not {k}"))
-            .hint("k is the number of messages to return.")
-            .raise()
-    };
+    let k = search::row_limit(k, 10, search::MAX_K, "messages").or_raise();
     let scope = Scope { session_key, role, since, until };
-    TableIterator::new(rank(query.unwrap_or(""), k.min(MAX_K), &scope).or_raise())
+    TableIterator::new(rank(query.unwrap_or(""), k, &scope).or_raise())
 }

@@ -102,13 +102,14 @@ pub fn candidates_sql(schema: &store::Schema, scope: &Scope) -> String {
     )
 }
 
+/// SQL: how often `$1` occurs in the folded text `f.folded`.
+pub const OCCURRENCES: &str = "(pg_catalog.length(f.folded) operator(pg_catalog.-) \
+    pg_catalog.length(pg_catalog.replace(f.folded, $1, ''))) operator(pg_catalog./) pg_catalog.length($1)";
+
 /// SQL of the candidates of a substring question: how often it occurs is counted here.
 fn substring_sql(schema: &store::Schema, scope: &Scope) -> String {
     format!(
-        "select m.id, {document}, m.token_count, \
-         (pg_catalog.length(f.folded) operator(pg_catalog.-) \
-          pg_catalog.length(pg_catalog.replace(f.folded, $1, ''))) operator(pg_catalog./) pg_catalog.length($1), \
-         ({filters}) \
+        "select m.id, {document}, m.token_count, {OCCURRENCES}, ({filters}) \
          from {schema}.memories m, lateral (select {schema}.jieba_fold({schema}.memory_whole_text(m.title, m.content)) as folded) f \
          where pg_catalog.strpos(f.folded, $1) operator(pg_catalog.>) 0 and {visible}",
         document = scope.document_sql(),

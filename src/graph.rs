@@ -14,6 +14,7 @@ use serde_json::{json, Value};
 
 use crate::error::{Failure, OrRaise};
 use crate::pg::vector::Vector;
+use crate::search::ALIVE;
 use crate::{embed, settings, store};
 
 /// Most documents a graph may have: it compares every pair.
@@ -31,9 +32,8 @@ struct Node {
     centroid: Vec<f32>,
 }
 
-/// Which rows: `$1` is the namespace, or NULL for all the caller may see.
-const VISIBLE: &str = "($1::pg_catalog.text is null or m.namespace operator(pg_catalog.=) $1) \
-                       and (m.expires_at is null or m.expires_at operator(pg_catalog.>) pg_catalog.now())";
+/// Which rows, of those alive: `$1` is the namespace, or NULL for all the caller may see.
+const SCOPE: &str = "($1::pg_catalog.text is null or m.namespace operator(pg_catalog.=) $1)";
 
 fn read_nodes(
     client: &SpiClient<'_>,
@@ -49,7 +49,7 @@ fn read_nodes(
          (pg_catalog.array_agg(m.title order by m.chunk_index))[1], \
          (pg_catalog.array_agg({0}.memory_preview(m.content) order by m.chunk_index))[1], \
          {1}.avg(m.embedding) filter (where m.model operator(pg_catalog.=) $2) \
-         from {0}.memories m where m.path is not null and {VISIBLE} \
+         from {0}.memories m where m.path is not null and {SCOPE} and {ALIVE} \
          group by m.path order by 3 desc, 1 limit $3",
         schema.name, schema.vector
     );
@@ -100,7 +100,7 @@ fn read_names(
     paths: Vec<String>,
 ) -> Result<HashMap<String, Names>, Failure> {
     let sql = format!(
-        "select m.path, m.entities, m.tags from {0}.memories m where m.path operator(pg_catalog.=) any ($2) and {VISIBLE}",
+        "select m.path, m.entities, m.tags from {0}.memories m where m.path operator(pg_catalog.=) any ($2) and {SCOPE} and {ALIVE}",
         schema.name
     );
     let types = [PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::TEXTARRAYOID)];
@@ -138,21 +138,14 @@ fn graph(threshold: Option<f64>, namespace: Option<&str>, most: i32) -> Result<V
     }
     let schema = store::schema()?;
     store::memories_oid(&schema)?;
-    let namespace = match namespace {
-        Some("*") => None,
-        Some(name) => Some(name.to_owned()),
-        None => Some(match settings::text(&settings::NAMESPACE) {
-            empty if empty.is_empty() => "default".to_owned(),
-            name => name,
-        }),
-    };
+    let namespace = settings::searched_namespace(namespace);
     let model = embed::active_model().unwrap_or_else(|| embed::DEFAULT_MODEL.to_owned());
     let (nodes, names, total) = Spi::connect(|client| -> Result<_, Failure> {
         let nodes = read_nodes(client, &schema, namespace.as_deref(), &model, most)?;
         let paths = nodes.iter().map(|node| node.path.clone()).collect();
         let names = read_names(client, &schema, namespace.as_deref(), paths)?;
         let sql = format!(
-            "select pg_catalog.count(distinct m.path) from {0}.memories m where {VISIBLE}",
+            "select pg_catalog.count(distinct m.path) from {0}.memories m where {SCOPE} and {ALIVE}",
             schema.name
         );
         let text = [PgOid::from(pg_sys::TEXTOID)];

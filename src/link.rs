@@ -15,7 +15,8 @@ use pgrx::PgOid;
 use crate::error::{Failure, OrRaise};
 use crate::pg::vector::Vector;
 use crate::pg::{catalog, words};
-use crate::{search, store};
+use crate::search::{self, ALIVE};
+use crate::store;
 
 /// A name in more memories than this relates nothing: it is looked at for the overlap only.
 const HUB: usize = 200;
@@ -135,8 +136,6 @@ struct Related {
     shared: Vec<String>,
     same_path: bool,
 }
-
-const ALIVE: &str = "(m.expires_at is null or m.expires_at operator(pg_catalog.>) pg_catalog.now())";
 
 fn read_source(client: &SpiClient<'_>, schema: &store::Schema, id: i64) -> Result<Option<Source>, Failure> {
     let sql = format!(
@@ -410,14 +409,9 @@ fn memory_related(
         name!(same_path, bool),
     ),
 > {
-    let k = k.unwrap_or(5);
-    let Ok(k) = usize::try_from(k) else {
-        Failure::argument(format!("k must not be negative, not {k}"))
-            .hint("k is the number of memories to return.")
-            .raise()
-    };
+    let k = search::row_limit(k, 5, MAX_K, "memories").or_raise();
     let rows = match id {
-        Some(id) => related(id, k.min(MAX_K), namespace).or_raise(),
+        Some(id) => related(id, k, namespace).or_raise(),
         None => Vec::new(),
     };
     TableIterator::new(rows.into_iter().map(|row| {

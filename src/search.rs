@@ -25,7 +25,20 @@ use crate::pg::{catalog, statement};
 use crate::{embed, settings, store};
 
 /// Most rows one search returns; more are never asked for by hand and would only fill memory.
-const MAX_K: usize = 100_000;
+pub const MAX_K: usize = 100_000;
+
+/// Condition on a memory `m`: it has not expired.
+pub const ALIVE: &str = "(m.expires_at is null or m.expires_at operator(pg_catalog.>) pg_catalog.now())";
+
+/// Argument `k` of a function that returns so many `rows`, as its hint calls them; never more than `most`.
+pub fn row_limit(k: Option<i32>, default: i32, most: usize, rows: &str) -> Result<usize, Failure> {
+    let k = k.unwrap_or(default);
+    let wanted = usize::try_from(k).map_err(|_| {
+        Failure::argument(format!("k must not be negative, not {k}"))
+            .hint(format!("k is the number of {rows} to return."))
+    })?;
+    Ok(wanted.min(most))
+}
 
 /// A row an arm found.
 #[derive(Debug, Clone)]
@@ -90,10 +103,9 @@ pub struct Scope {
 impl Scope {
     /// Condition on rows that exist for this search. Parameters start at `$2`; `$1` belongs to the arm.
     pub fn visible_sql(&self) -> String {
-        let alive = "(m.expires_at is null or m.expires_at operator(pg_catalog.>) pg_catalog.now())";
         match self.namespace {
-            Some(_) => format!("m.namespace operator(pg_catalog.=) $2 and {alive}"),
-            None => alive.to_owned(),
+            Some(_) => format!("m.namespace operator(pg_catalog.=) $2 and {ALIVE}"),
+            None => ALIVE.to_owned(),
         }
     }
 
@@ -219,21 +231,8 @@ impl Search {
         collapse: Option<bool>,
         fusion: Option<&str>,
     ) -> Result<Self, Failure> {
-        let k = k.unwrap_or(10);
-        let k = usize::try_from(k)
-            .map_err(|_| {
-                Failure::argument(format!("k must not be negative, not {k}"))
-                    .hint("k is the number of rows to return.")
-            })?
-            .min(MAX_K);
-        let namespace = match namespace {
-            Some("*") => None,
-            Some(name) => Some(name.to_owned()),
-            None => Some(match settings::text(&settings::NAMESPACE) {
-                empty if empty.is_empty() => "default".to_owned(),
-                name => name,
-            }),
-        };
+        let k = row_limit(k, 10, MAX_K, "rows")?;
+        let namespace = settings::searched_namespace(namespace);
         if let Some(json) = &filter {
             if !json.0.is_object() {
                 return Err(Failure::argument("filter must be a JSON object").hint(

@@ -40,6 +40,19 @@ pub static BM25_WEIGHT: GucSetting<f64> = GucSetting::<f64>::new(1.0);
 pub static BM25_K1: GucSetting<f64> = GucSetting::<f64>::new(1.2);
 pub static BM25_B: GucSetting<f64> = GucSetting::<f64>::new(0.75);
 
+/// Which namespace a search is about: the one named, the setting if none is; `None` for `*`, all that the caller
+/// may see.
+pub fn searched_namespace(named: Option<&str>) -> Option<String> {
+    match named {
+        Some("*") => None,
+        Some(name) => Some(name.to_owned()),
+        None => Some(match text(&NAMESPACE) {
+            empty if empty.is_empty() => "default".to_owned(),
+            name => name,
+        }),
+    }
+}
+
 /// Value of a string setting, empty when unset.
 pub fn text(setting: &'static GucSetting<Option<CString>>) -> String {
     setting.get().map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()

@@ -60,7 +60,7 @@ impl Report {
         let mut report = json!({
             "skipped": self.skipped,
             "bad": self.bad_lines,
-            "sessions": self.sessions.iter().take(LISTED).collect::<Vec<_>>(),
+            "sessions": self.sessions,
         });
         if let Some(map) = report.as_object_mut() {
             if let Some(pending) = &self.pending {
@@ -391,15 +391,16 @@ struct Seen {
 impl Seen {
     /// Notes a message; false if it is a copy of one before.
     fn insert(&mut self, message: &Message) -> bool {
-        if let Some(id) = &message.message_id {
+        let id = message.message_id.as_ref().map(|id| {
             let scope = if message.source == Format::ClaudeCode.name() { "" } else { &message.session_key };
-            if self.ids.contains(&(scope.to_owned(), id.clone())) {
-                return false;
-            }
+            (scope.to_owned(), id.clone())
+        });
+        if id.as_ref().is_some_and(|id| self.ids.contains(id)) {
+            return false;
         }
         let key = (message.session_key.clone(), message.role, message.fingerprint);
         let said = self.words.entry(key).or_default();
-        let has_id = message.message_id.is_some();
+        let has_id = id.is_some();
         let is_copy = |&(time, other_has_id, source): &Said| {
             time.abs_diff(message.timestamp) <= WINDOW
                 && !(has_id && other_has_id && source == message.source)
@@ -408,10 +409,7 @@ impl Seen {
             return false;
         }
         said.push((message.timestamp, has_id, message.source));
-        if let Some(id) = &message.message_id {
-            let scope = if message.source == Format::ClaudeCode.name() { "" } else { &message.session_key };
-            self.ids.insert((scope.to_owned(), id.clone()));
-        }
+        self.ids.extend(id);
         true
     }
 }

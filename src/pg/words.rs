@@ -67,10 +67,9 @@ pub fn with_segmenter<R>(body: impl FnOnce(&Segmenter) -> R) -> R {
         refresh();
     }
     SEGMENTER.with(|cell| {
-        if let Some(segmenter) = cell.borrow().as_ref() {
-            return body(segmenter);
+        if cell.borrow().is_none() {
+            *cell.borrow_mut() = Some(Segmenter::new());
         }
-        *cell.borrow_mut() = Some(Segmenter::new());
         match cell.borrow().as_ref() {
             Some(segmenter) => body(segmenter),
             None => body(&Segmenter::new()),
@@ -111,7 +110,7 @@ unsafe extern "C-unwind" fn on_relation_change(_argument: pg_sys::Datum, relatio
     }
 }
 
-/// Reads the table again if something announced a change.
+/// Reads the table again; called when something announced a change.
 fn refresh() {
     if !LISTENING.get() {
         // SAFETY: the callback lives as long as the process; registered once a process.
@@ -121,7 +120,7 @@ fn refresh() {
         LISTENING.set(true);
     }
     // SAFETY: reads a static of the backend. Outside a transaction there is no catalog to look at.
-    if !STALE.get() || LOADING.get() || !unsafe { pg_sys::IsTransactionState() } {
+    if LOADING.get() || !unsafe { pg_sys::IsTransactionState() } {
         return;
     }
     // Cleared first: a change that arrives while the table is read marks it again.

@@ -170,7 +170,7 @@ fn unit(vector: &[f32]) -> Vec<f32> {
 }
 
 fn dot(one: &[f32], other: &[f32]) -> f64 {
-    // In four lanes: the compiler may not reorder the sum of a plain loop.
+    // In lanes: the compiler may not reorder the sum of a plain loop.
     let mut lanes = [0.0f32; 8];
     let (a, b) = (one.chunks_exact(8), other.chunks_exact(8));
     let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
