@@ -27,10 +27,10 @@ def link(setup: Setup) -> list[Figure]:
     different memories of 100,000 with random vectors; memory_graph of 500 documents of ten chunks each."""
     with setup.connect(SCALE_DATABASE) as connection:
         fill_scale(connection, setup.scale_rows)
-        connection.execute(f"create temporary table some as select content from memories limit {EXTRACTED}")
-        size = one(connection, "select sum(octet_length(content)) from some") / 1e6
+        connection.execute(f"create temporary table sample as select content from memories limit {EXTRACTED}")
+        size = one(connection, "select sum(octet_length(content)) from sample") / 1e6
         start = time.perf_counter()
-        names = one(connection, "select count(*) from some s, memory_extract(s.content)")
+        names = one(connection, "select count(*) from sample s, memory_extract(s.content)")
         extracting = time.perf_counter() - start
         ids = connection.execute("select id from memories order by md5(id::text) limit %s", (ASKED,)).fetchall()
         found: list[int] = []
