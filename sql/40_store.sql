@@ -69,15 +69,25 @@ end
 $$;
 comment on function @extschema@.memory_check_dims(integer, text) is 'Refuses a vector of the wrong width for a model';
 
+create function @extschema@.memory_document_lock(namespace text, path text)
+returns integer
+language c volatile strict parallel unsafe
+as 'MODULE_PATHNAME', 'memory_document_lock_wrapper';
+comment on function @extschema@.memory_document_lock(text, text) is
+    'Key of the advisory lock of a document; NULL if this transaction has it, or has locked 500 documents';
+
 create function @extschema@.memory_lock_document(namespace text, path text)
 returns void
 language plpgsql volatile parallel unsafe
-set search_path = pg_catalog, pg_temp
+set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+    key integer := memory_document_lock(namespace, path);
 begin
-    -- One of 1,024 advisory locks, not one a document: a transaction may write more documents than the
-    -- server's lock table has room for. The class number is arbitrary and ours.
-    perform pg_advisory_xact_lock(1936551789, (hashtextextended(namespace || chr(10) || path, 0) & 1023)::integer);
+    if key is not null then
+        -- The class number is arbitrary and ours.
+        perform pg_advisory_xact_lock(1936551789, key);
+    end if;
 end
 $$;
 comment on function @extschema@.memory_lock_document(text, text) is
@@ -163,11 +173,8 @@ begin
         new.occurred_at := (memory_path_date(new.path) + time '12:00') at time zone 'UTC';
     end if;
     if tg_op = 'INSERT' and new.path is not null and new.chunk_index is null then
-        -- After the model, so that nobody waits for it. Writers that add to one document take turns; a bulk
-        -- load of new ones locks nothing.
-        if exists (select from memories m where m.namespace = new.namespace and m.path = new.path) then
-            perform memory_lock_document(new.namespace, new.path);
-        end if;
+        -- After the model, so that nobody waits for it.
+        perform memory_lock_document(new.namespace, new.path);
         select coalesce(max(m.chunk_index) + 1, 0)
         into new.chunk_index
         from memories m
@@ -529,6 +536,14 @@ begin
 
     perform memory_lock_document($1, $2);
 
+    -- Rows of the document that others are deleting by id are gone after this, and the rest stays.
+    perform
+    from memories m
+    where m.namespace = $1
+        and m.path = $2
+    order by m.id
+    for update;
+
     -- Which old row each new chunk is: the same text first, then the same heading, in order.
     target := array_fill(null::bigint, array[greatest(cardinality($4), 1)]);
     same := array_fill(false, array[greatest(cardinality($4), 1)]);
@@ -740,6 +755,10 @@ begin
             using errcode = '22023',
                   hint = 'To forget a whole namespace: delete from memories where namespace = ''…''.';
     end if;
+    if $2 is not null and $3 is distinct from '*' then
+        -- A document that is being imported is forgotten whole, before or after.
+        perform memory_lock_document(coalesce($3, memory_default_namespace()), memory_path($2));
+    end if;
     delete from memories m
     where ($1 is null or m.id = any ($1))
         and ($2 is null or m.path = memory_path($2))
@@ -781,6 +800,17 @@ begin
             using errcode = '22023', hint = 'Pass the paths that still exist; an empty array removes all documents.';
     end if;
     select array_agg(memory_path(p.path)) into kept from unnest($1) p (path);
+    -- A document that is being imported goes whole, before or after.
+    perform memory_lock_document(d.namespace, d.path)
+    from (
+        select distinct m.namespace, m.path
+        from memories m
+        where m.namespace = coalesce($2, memory_default_namespace())
+            and ($3 is null or starts_with(m.path, $3))
+            and not exists (select from unnest(kept) k (path) where k.path = m.path)
+            and m.path is not null
+        order by m.namespace, m.path
+    ) d;
     delete from memories m
     where m.path is not null
         and m.namespace = coalesce($2, memory_default_namespace())

@@ -413,10 +413,18 @@ pub fn model_dims(name: &str) -> Result<usize, Failure> {
         Answer::Failed { kind, message } => describe_failure(kind, message).failure,
         _ => Failure::internal("unexpected answer"),
     })?;
-    manifest.dims.ok_or_else(|| {
+    let dims = manifest.dims.ok_or_else(|| {
         Failure::state(format!("the files of model \"{name}\" do not say how many dimensions it has"))
             .hint("Add \"dims\" to the manifest.json of its folder.")
-    })
+    })?;
+    if dims > queue::MAX_DIMS {
+        return Err(Failure::new(
+            PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+            format!("model \"{name}\" has {dims} dimensions, a vector has at most {}", queue::MAX_DIMS),
+        )
+        .hint("Choose a model with fewer dimensions; view memory_models lists them."));
+    }
+    Ok(dims)
 }
 
 #[pg_extern(sql = false)]

@@ -25,6 +25,15 @@ pub struct PendingRow {
     hash: Vec<u8>,
 }
 
+/// What to do with a row that somebody else is changing.
+#[derive(Clone, Copy)]
+pub enum Busy {
+    /// Wait for it: for one who holds no other row.
+    Wait,
+    /// Leave it pending.
+    Skip,
+}
+
 /// How embedding a pending row ended.
 type Embedded = Result<Option<Vec<f32>>, EmbedFailure>;
 
@@ -62,24 +71,36 @@ impl PendingRow {
     }
 
     /// Writes the outcome if the row still has the text that was embedded; true if it did.
-    pub fn write(&self, model: &str, embedded: &Embedded) -> bool {
-        self.try_write(model, embedded).or_raise()
+    pub fn write(&self, model: &str, embedded: &Embedded, busy: Busy) -> bool {
+        self.try_write(model, embedded, busy).or_raise()
     }
 
-    fn try_write(&self, model: &str, embedded: &Embedded) -> Result<bool, Failure> {
+    fn try_write(&self, model: &str, embedded: &Embedded, busy: Busy) -> Result<bool, Failure> {
         let schema = store::schema()?;
         let (values, problem) = match embedded {
             Ok(Some(values)) => (Some(values), None),
             Ok(None) => (None, Some("blank text, nothing to embed".to_owned())),
             Err(error) => (None, Some(error.failure.message.clone())),
         };
+        let wait = match busy {
+            Busy::Wait => "",
+            Busy::Skip => " skip locked",
+        };
+        let row = format!(
+            "id operator(pg_catalog.=) (select m.id from {}.memories m where m.id operator(pg_catalog.=) $1 \
+             and m.content_hash operator(pg_catalog.=) $2 for update{wait}) returning id",
+            schema.name
+        );
         Spi::connect_mut(|client| {
-            let same = "id operator(pg_catalog.=) $1 and content_hash operator(pg_catalog.=) $2";
             let changed = match values {
                 Some(values) => {
-                    let kind = vector::type_oid().ok_or_else(|| Failure::missing("type vector does not exist"))?;
+                    let kind =
+                        vector::type_oid().ok_or_else(|| Failure::missing("type vector does not exist"))?;
                     client.update(
-                        &format!("update {}.memories set embedding = $3, model = $4 where {same}", schema.name),
+                        &format!(
+                            "update {}.memories set embedding = $3, model = $4 where {row}",
+                            schema.name
+                        ),
                         None,
                         &[
                             self.id.into(),
@@ -90,12 +111,15 @@ impl PendingRow {
                     )?
                 }
                 None => client.update(
-                    &format!("update {}.memories set embed_error = $3, embedding = null, model = null where {same}", schema.name),
+                    &format!(
+                        "update {}.memories set embed_error = $3, embedding = null, model = null where {row}",
+                        schema.name
+                    ),
                     None,
                     &[self.id.into(), self.hash.clone().into(), problem.into()],
                 )?,
             };
-            Ok(!changed.is_empty() || values.is_some())
+            Ok(!changed.is_empty())
         })
     }
 }
@@ -125,7 +149,7 @@ fn memory_sweep() -> i64 {
     try_sweep().or_raise()
 }
 
-/// Fills up to `max_rows` pending rows in this transaction; rows whose text the model cannot take get an
+/// Fills up to `max_rows` pending rows in this transaction and waits for nobody; rows whose text the model cannot take get an
 /// `embed_error`, everything else that goes wrong is raised.
 #[pg_extern(sql = false)]
 fn memory_backfill(max_rows: Option<i64>) -> i64 {
@@ -149,7 +173,7 @@ fn memory_backfill(max_rows: Option<i64>) -> i64 {
                     error.failure.clone().raise();
                 }
             }
-            if row.write(&model, &embedded) && matches!(embedded, Ok(Some(_))) {
+            if row.write(&model, &embedded, Busy::Skip) && matches!(embedded, Ok(Some(_))) {
                 filled += 1;
             }
         }

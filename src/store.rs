@@ -3,10 +3,11 @@
 //! The tables themselves are made by `memory_init()` in `sql/40_store.sql`.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use pgrx::prelude::*;
 use pgrx::spi::{OwnedPreparedStatement, SpiClient};
-use pgrx::{pg_sys, PgOid};
+use pgrx::{pg_sys, PgOid, PgSubXactCallbackEvent, PgXactCallbackEvent};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Failure, OrRaise};
@@ -109,6 +110,40 @@ pub fn option(name: &str) -> Option<String> {
     })
     .ok()
     .and_then(|rows| rows.into_iter().next().flatten())
+}
+
+/// Documents a transaction locks one by one. More would fill the server's lock table, which has room for some
+/// 6,000 locks of all transactions; the unique index over path and place holds for those as well.
+const DOCUMENT_LOCKS: usize = 500;
+
+thread_local! {
+    /// Keys of the documents this transaction has locked.
+    static LOCKED: RefCell<HashSet<i32>> = RefCell::new(HashSet::new());
+}
+
+/// The key of the advisory lock a writer of a document has to take; `None` if this transaction has it already,
+/// or has as many as it may.
+#[pg_extern(sql = false)]
+fn memory_document_lock(namespace: &str, path: &str) -> Option<i32> {
+    let mut hash = Sha256::new();
+    hash.update(namespace.as_bytes());
+    hash.update([0]);
+    hash.update(path.as_bytes());
+    let key = hash.finalize().first_chunk().map_or(0, |bytes| i32::from_le_bytes(*bytes));
+    let (first, wanted) = LOCKED.with(|locked| {
+        let mut locked = locked.borrow_mut();
+        let first = locked.is_empty();
+        (first, locked.len() < DOCUMENT_LOCKS && locked.insert(key))
+    });
+    if first {
+        let forget = || LOCKED.with(|locked| locked.borrow_mut().clear());
+        for end in [PgXactCallbackEvent::Commit, PgXactCallbackEvent::Abort, PgXactCallbackEvent::Prepare] {
+            pgrx::register_xact_callback(end, forget);
+        }
+        // A rollback to a savepoint gives back the locks taken since: better asked for twice than not held.
+        pgrx::register_subxact_callback(PgSubXactCallbackEvent::AbortSub, move |_, _| forget());
+    }
+    wanted.then_some(key)
 }
 
 /// Title and content as one text, the way they are embedded and indexed.

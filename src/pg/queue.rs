@@ -21,8 +21,8 @@ use crate::settings;
 
 /// Bytes of text a slot holds itself.
 const INLINE_TEXT: usize = 16 * 1024;
-/// Most dimensions of an answer; pgvector's own limit is 16,000, models stay far below.
-pub const MAX_DIMS: usize = 4_096;
+/// Most dimensions of an answer: what pgvector's type holds.
+pub const MAX_DIMS: usize = 16_000;
 /// Most dimensions of a cached query vector.
 const CACHE_DIMS: usize = 1_024;
 const CACHE_ENTRIES: usize = 256;

@@ -65,6 +65,7 @@ unsafe extern "C-unwind" fn jieba_parser_start(fcinfo: pg_sys::FunctionCallInfo)
         )
         .raise(),
     };
+    words::look_for_changes();
     let state = ParserState { parser: Some(Parser::new(valid)), text, tokens: 0 };
     pg_sys::Datum::from(PgMemoryContexts::CurrentMemoryContext.leak_and_drop_on_delete(state))
 }
@@ -79,7 +80,7 @@ unsafe extern "C-unwind" fn jieba_parser_nexttoken(fcinfo: pg_sys::FunctionCallI
         pgrx::check_for_interrupts!();
     }
     let Some(parser) = state.parser.as_mut() else { return pg_sys::Datum::from(0usize) };
-    match words::with_segmenter(|segmenter| parser.next_token(segmenter)) {
+    match words::for_token(|segmenter| parser.next_token(segmenter)) {
         Some(token) => {
             *argument(fcinfo, 1).cast_mut_ptr::<*mut c_char>() = state.text.add(token.start);
             *argument(fcinfo, 2).cast_mut_ptr::<i32>() = (token.end - token.start) as i32;
@@ -177,7 +178,7 @@ unsafe extern "C-unwind" fn jieba_dictionary_lexize(fcinfo: pg_sys::FunctionCall
     let length = argument(fcinfo, 2).value() as i32;
     let bytes = std::slice::from_raw_parts(start, usize::try_from(length).unwrap_or(0));
     let Ok(token) = std::str::from_utf8(bytes) else { return pg_sys::Datum::from(0usize) };
-    match words::with_segmenter(|segmenter| lexize(token, segmenter, &state.stop_words)) {
+    match words::for_token(|segmenter| lexize(token, segmenter, &state.stop_words)) {
         Lexemes::Unknown => pg_sys::Datum::from(0usize),
         Lexemes::Stop => pg_sys::Datum::from(allocate(0)),
         Lexemes::Filtered(text) => {

@@ -2,8 +2,9 @@
 //!
 //! The dictionary is built once: in the postmaster when the library is preloaded (children share its
 //! pages), else at first use. A change of `memory_words` sends a relation-cache invalidation with its
-//! commit (`memory_words_changed`); every session, also on a standby, then reads the table again at its next
-//! segmentation. A rollback sends one too, so a session never keeps words that were not committed.
+//! commit (`memory_words_changed`); every session, also on a standby, then reads the table again in its next
+//! statement, and makes its kept plans anew, for they may hold constants in the old words. A rollback sends one
+//! too, so a session never keeps words that were not committed.
 
 use std::cell::{Cell, RefCell};
 
@@ -21,12 +22,21 @@ thread_local! {
     static TABLE: Cell<pg_sys::Oid> = const { Cell::new(pg_sys::InvalidOid) };
     static LISTENING: Cell<bool> = const { Cell::new(false) };
     static LOADING: Cell<bool> = const { Cell::new(false) };
+    /// Start of the last statement that looked for changes others committed.
+    static LOOKED: Cell<i64> = const { Cell::new(0) };
+}
+
+/// A segmenter with the default dictionary, which can be cancelled while it cuts a long text.
+fn new_segmenter() -> Segmenter {
+    Segmenter::new().pausing(|| {
+        pgrx::check_for_interrupts!();
+    })
 }
 
 /// Builds the dictionary now; called by the postmaster.
 pub fn preload() {
     SEGMENTER.with(|cell| {
-        cell.borrow_mut().get_or_insert_with(Segmenter::new);
+        cell.borrow_mut().get_or_insert_with(new_segmenter);
     });
     use_huge_pages();
 }
@@ -60,19 +70,39 @@ fn use_huge_pages() {
     }
 }
 
+/// Looks, once a statement, for changes that others committed. A statement that takes no new lock would not see
+/// them before the transaction ends. Within a statement the dictionary stays what it is.
+pub fn look_for_changes() {
+    let statement = catalog::statement_start();
+    if LOOKED.replace(statement) != statement {
+        // SAFETY: calls the registered callbacks, which may look at the catalog: only within a transaction.
+        unsafe {
+            if pg_sys::IsTransactionState() {
+                pg_sys::AcceptInvalidationMessages();
+            }
+        }
+    }
+}
+
 /// Gives the up-to-date segmenter to `body`. `body` must not call into SQL.
 pub fn with_segmenter<R>(body: impl FnOnce(&Segmenter) -> R) -> R {
-    // Called for every token of a text: one look at one flag when nothing has changed.
+    look_for_changes();
+    for_token(body)
+}
+
+/// As `with_segmenter` for one token of a text, at whose start `look_for_changes` was called: one look at one
+/// flag when nothing has changed.
+pub fn for_token<R>(body: impl FnOnce(&Segmenter) -> R) -> R {
     if STALE.get() {
         refresh();
     }
     SEGMENTER.with(|cell| {
         if cell.borrow().is_none() {
-            *cell.borrow_mut() = Some(Segmenter::new());
+            *cell.borrow_mut() = Some(new_segmenter());
         }
         match cell.borrow().as_ref() {
             Some(segmenter) => body(segmenter),
-            None => body(&Segmenter::new()),
+            None => body(&new_segmenter()),
         }
     })
 }
@@ -108,6 +138,10 @@ unsafe extern "C-unwind" fn on_relation_change(_argument: pg_sys::Datum, relatio
     if relation == pg_sys::InvalidOid || table == pg_sys::InvalidOid || relation == table {
         STALE.set(true);
     }
+    if relation == table && table != pg_sys::InvalidOid {
+        // Marks plans only; they are made again when they are next used.
+        pg_sys::ResetPlanCache();
+    }
 }
 
 /// Reads the table again; called when something announced a change.
@@ -136,7 +170,7 @@ fn refresh() {
     LOADING.set(false);
     SEGMENTER.with(|cell| {
         let mut guard = cell.borrow_mut();
-        guard.get_or_insert_with(Segmenter::new).set_user_words(&words);
+        guard.get_or_insert_with(new_segmenter).set_user_words(&words);
     });
 }
 

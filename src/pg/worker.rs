@@ -186,6 +186,16 @@ fn run_filler(database: pg_sys::Oid) {
 extern "C-unwind" fn summer_memory_filler_main(argument: pg_sys::Datum) {
     BackgroundWorker::attach_signal_handlers(SignalWakeFlags::SIGHUP | SignalWakeFlags::SIGTERM);
     BackgroundWorker::connect_worker_to_spi_by_oid(Some(pg_sys::Oid::from(argument.value() as u32)), None);
+    // In a deadlock with somebody, `drop extension` for example, it is this process that is to give up.
+    // SAFETY: NUL-terminated constants, copied by the call.
+    unsafe {
+        pg_sys::SetConfigOption(
+            c"deadlock_timeout".as_ptr(),
+            c"50ms".as_ptr(),
+            pg_sys::GucContext::PGC_SUSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+        );
+    }
     let goes_on = || !BackgroundWorker::sigterm_received();
     let Some(owner) = BackgroundWorker::transaction(store_owner) else { return };
     BackgroundWorker::transaction(AssertUnwindSafe(|| as_owner(owner, maintain::sweep_expired)));
@@ -214,7 +224,7 @@ extern "C-unwind" fn summer_memory_filler_main(argument: pg_sys::Datum) {
                 return;
             }
             BackgroundWorker::transaction(AssertUnwindSafe(|| {
-                as_owner(owner, || row.write(&model, &embedded))
+                as_owner(owner, || row.write(&model, &embedded, maintain::Busy::Wait))
             }));
         }
     }

@@ -5,7 +5,6 @@ queue before the model.
 """
 
 import random
-import unittest
 
 import tiny_model
 from cluster import PATIENCE, ClusterTest, eventually, meanwhile, together
@@ -130,9 +129,6 @@ class ImportTest(WritersTest):
                 self.session.column("select content from memories where path = %s and chunk_index = 1", f"{place}.md"), titles)
         self.assertWhole()
 
-    # Fails: documents share 1,024 locks, so transactions over documents that have nothing in common take the
-    # same locks in different orders, and PostgreSQL ends one of them (40P01).
-    @unittest.expectedFailure
     def test_one_transaction_other_paths(self):
         """A folder each in one transaction: they have nothing in common."""
         def write(session, number):
@@ -216,8 +212,6 @@ class AddTest(WritersTest):
         self.assertEqual(self.session.value("select count(*) from memories"), 10 * WRITERS + 1)
         self.assertWhole()
 
-    # Fails: the first writers of a path take no lock, so both count to 0 and the second gets 23505.
-    @unittest.expectedFailure
     def test_insert_into_a_new_path(self):
         insert = "insert into memories (path, content) values ('new.md', %s)"
         with self.connect() as first, self.connect() as second:
@@ -229,6 +223,32 @@ class AddTest(WritersTest):
                 future.result(timeout=PATIENCE)
         self.assertEqual(
             self.session.column("select chunk_index from memories where path = 'new.md' order by chunk_index"), [0, 1])
+
+    def test_lock_after_a_rollback_to_a_savepoint(self):
+        """The rollback gives the document's lock back; the next row takes it again."""
+        insert = "insert into memories (path, content) values ('saved.md', %s)"
+        with self.connect() as first, self.connect() as second:
+            first.run("begin")
+            first.run("savepoint before")
+            first.run(insert, "不要的一句")
+            first.run("rollback to before")
+            first.run(insert, "第一句")
+            with meanwhile(second.run, insert, "第二句") as future:
+                self.waits(second)
+                first.run("commit")
+                future.result(timeout=PATIENCE)
+        self.assertEqual(
+            self.session.rows("select chunk_index, content from memories order by chunk_index"), [(0, "第一句"), (1, "第二句")])
+
+    def test_more_documents_than_locks(self):
+        """A transaction over thousands of documents leaves room in the server's lock table."""
+        self.session.run("set summer_memory.embed = off")
+        self.session.run("begin")
+        self.session.run("insert into memories (path, content) select n || '.md', '文字' from generate_series(1, 3000) n, generate_series(1, 2)")
+        locks = self.session.value("select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'advisory'")
+        self.session.run("commit")
+        self.assertEqual(locks, 500)
+        self.assertEqual(self.session.rows(GAPS), [])
 
     def waits(self, session):
         eventually(lambda: self.session.value(
@@ -297,9 +317,6 @@ class RowTest(WritersTest):
         self.assertEqual(self.session.value("select count(*) from memories"), 50 * WRITERS)
         self.assertWhole()
 
-    # Fails: it holds the rows it has filled until its transaction ends, and then waits for a row that another
-    # writer has. One who changes those rows in another order meets it in a deadlock (40P01).
-    @unittest.expectedFailure
     def test_backfill_waits_for_nobody(self):
         self.session.run("set summer_memory.embed = off")
         ids = [self.session.value("insert into memories (content) values (%s) returning id", f"等着的第{n}条") for n in range(3)]

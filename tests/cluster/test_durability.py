@@ -209,7 +209,11 @@ class DropTest(StoreTest):
     def setUp(self):
         self.cluster.create_database("drops")
         self.addCleanup(self.forget)
+        with self.connect("postgres") as session:
+            # What is pending stays so, unless a test asks for it.
+            session.run("alter database drops set summer_memory.embed = off")
         self.session = self.connect("drops")
+        self.session.run("set summer_memory.embed = sync")
         fill(self.session)
 
     def forget(self):
@@ -262,8 +266,7 @@ class DropTest(StoreTest):
         self.assertEqual(self.content(), content)
         self.session.run("create extension summer_memory cascade")
         self.assertEqual(self.content(), content)
-        rows = len(content)
-        self.assertEqual(self.session.value("select memory_backfill()"), rows)
+        self.assertEqual(self.session.value("select memory_backfill()"), len(content))
         self.assertEqual(self.session.value("select pending from memory_status"), 0)
         self.assertIn("苹果", self.session.value("select content from memory_search('水果', 1, mode => 'vector', \"collapse\" => false)"))
 

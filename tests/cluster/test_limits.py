@@ -3,7 +3,6 @@ may be, and a store of which nearly nothing has a vector yet.
 """
 
 import time
-import unittest
 from pathlib import Path
 
 import tiny_model
@@ -175,8 +174,6 @@ class WideModelTest(ClusterTest):
         self.assertTrue(any("no vector index" in message for _, message, _ in self.session.notices))
         self.assertEqual(self.found(4001), "exact")
 
-    # Fails: an answer of the model process has room for 4,096 numbers, and the rest is cut off without a word.
-    @unittest.expectedFailure
     def test_wider_than_an_answer(self):
         """Refused, or stored whole."""
         try:
@@ -186,8 +183,6 @@ class WideModelTest(ClusterTest):
             return
         self.assertEqual(self.found(5000), "exact")
 
-    # Fails: the model becomes the store's, although no row can have a vector of it.
-    @unittest.expectedFailure
     def test_wider_than_a_vector(self):
         self.use(2000)
         with self.refused(*self.TOO_WIDE):

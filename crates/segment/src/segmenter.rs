@@ -38,6 +38,13 @@ const TEXT_RANK_SPAN: usize = 5;
 /// Parts of speech TextRank takes words from: place names, nouns, verbal nouns and verbs; python's default.
 const TEXT_RANK_TAGS: [&str; 4] = ["ns", "n", "vn", "v"];
 
+/// Longest text cut at once, in bytes: some 20 ms of work between two calls of `pause`.
+const PORTION: usize = 256 * 1024;
+
+/// Words held back where a portion ends within a run of word characters: what follows may bind them
+/// otherwise, and the next portion begins with them.
+const HELD_BACK: usize = 16;
+
 /// How keywords are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeywordMethod {
@@ -63,6 +70,7 @@ pub struct Segmenter {
     rare: BTreeSet<char>,
     longest_word: usize,
     tf_idf: OnceLock<TfIdf>,
+    pause: fn(),
 }
 
 impl Default for Segmenter {
@@ -80,7 +88,15 @@ impl Segmenter {
             rare: BTreeSet::new(),
             longest_word: MAX_DICT_WORD,
             tf_idf: OnceLock::new(),
+            pause: || (),
         }
+    }
+
+    /// Have `pause` called every now and then while a long text is cut; a panic in it ends the work.
+    #[must_use]
+    pub fn pausing(mut self, pause: fn()) -> Self {
+        self.pause = pause;
+        self
     }
 
     /// Replace the users' words; words that cannot be user words are left out, of equal ones the last
@@ -177,16 +193,23 @@ impl Segmenter {
         let mut tags = Vec::with_capacity(text.len() / 4 + 1);
         self.for_each_block(text, |block| match block {
             Block::Rest(rest) => {
-                for tag in self.jieba.tag(rest, true) {
-                    let user = self.user.get(tag.word).and_then(|entry| entry.tag.as_deref());
-                    if let Some(tag_of_user) = user {
-                        tags.push((tag.word, tag_of_user));
-                    } else if self.is_glued(tag.word) {
-                        split_glued(tag.word, |piece| tags.push((piece, ascii_tag(piece))));
-                    } else {
-                        tags.push((tag.word, if tag.tag.is_empty() { "x" } else { tag.tag }));
-                    }
-                }
+                let tag_portion = |portion| self.jieba.tag(portion, true);
+                for_each_portion(
+                    rest,
+                    self.pause,
+                    tag_portion,
+                    |tag| tag.word,
+                    |tag| {
+                        let user = self.user.get(tag.word).and_then(|entry| entry.tag.as_deref());
+                        if let Some(tag_of_user) = user {
+                            tags.push((tag.word, tag_of_user));
+                        } else if self.is_glued(tag.word) {
+                            split_glued(tag.word, |piece| tags.push((piece, ascii_tag(piece))));
+                        } else {
+                            tags.push((tag.word, if tag.tag.is_empty() { "x" } else { tag.tag }));
+                        }
+                    },
+                );
             }
             Block::Rare(character) => tags.push((character, "x")),
         });
@@ -250,13 +273,20 @@ impl Segmenter {
     fn for_each_piece<'a>(&self, text: &'a str, hmm: bool, mut emit: impl FnMut(&'a str)) {
         self.for_each_block(text, |block| match block {
             Block::Rest(rest) => {
-                for token in self.jieba.cut(rest, hmm) {
-                    if hmm && self.is_glued(token.word) {
-                        split_glued(token.word, &mut emit);
-                    } else {
-                        emit(token.word);
-                    }
-                }
+                let cut_portion = |portion| self.jieba.cut(portion, hmm);
+                for_each_portion(
+                    rest,
+                    self.pause,
+                    cut_portion,
+                    |token| token.word,
+                    |token| {
+                        if hmm && self.is_glued(token.word) {
+                            split_glued(token.word, &mut emit);
+                        } else {
+                            emit(token.word);
+                        }
+                    },
+                );
             }
             Block::Rare(character) => emit(character),
         });
@@ -300,6 +330,9 @@ impl Segmenter {
         // Character behind the last one that a word covers.
         let mut covered = 0;
         for at in 0..chars {
+            if at % PORTION == PORTION - 1 {
+                (self.pause)();
+            }
             // Python looks at the first character only.
             let is_ascii_word = |word: &str| word.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric());
             if let Some(start) = ascii_start.filter(|_| !is_ascii_word(slice(at, at + 1))) {
@@ -344,6 +377,49 @@ fn load() -> Jieba {
         jieba.add_word(word, Some(freq), Some(tag));
     }
     jieba
+}
+
+/// Cut a text portion by portion, with `pause` between two of them, and hand each piece to `emit`.
+///
+/// A portion ends behind a character that is in no word, where jieba begins anew, and the cut is that of
+/// the whole text. Where there is none for so long, the portion's last words are cut again with the next.
+fn for_each_portion<'a, T>(
+    text: &'a str,
+    pause: fn(),
+    cut: impl Fn(&'a str) -> Vec<T>,
+    word: impl Fn(&T) -> &'a str,
+    mut emit: impl FnMut(T),
+) {
+    let mut rest = text;
+    while rest.len() > PORTION {
+        pause();
+        let (head, _) = rest.split_at(floor_boundary(rest, PORTION));
+        let end_of_run = head
+            .char_indices()
+            .rev()
+            .find(|(_, c)| !is_word_character(*c) && *c != '\r')
+            .map(|(at, c)| at + c.len_utf8());
+        let (head, held_back) = match end_of_run {
+            Some(end) => (head.split_at(end).0, 0),
+            None => (head, HELD_BACK),
+        };
+        let mut pieces = cut(head);
+        if pieces.len() > held_back {
+            pieces.truncate(pieces.len() - held_back);
+        }
+        let mut done = 0;
+        for piece in pieces {
+            done += word(&piece).len();
+            emit(piece);
+        }
+        rest = rest.split_at(done).1;
+    }
+    cut(rest).into_iter().for_each(emit);
+}
+
+/// The last character boundary of `text` that is not behind `at`.
+fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// Whether a word with this character can be found: the segmenter cuts at all others first.

@@ -9,6 +9,7 @@ mod common;
 use common::Config;
 use memory_segment::{lexize, Lexemes, Parser, Segmenter, StopWords, TokenKind, UserWord};
 use proptest::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::LazyLock;
 
 static CONFIG: LazyLock<Config> = LazyLock::new(Config::new);
@@ -27,6 +28,33 @@ fn assert_not_found(text: &str, queries: &[&str]) {
 
 fn assert_words(text: &str, words: &[(&str, &str)]) {
     assert_eq!(CONFIG.words(text), words, "{text}");
+}
+
+/// A long text is cut in portions; that must not show.
+#[test]
+fn long_texts() {
+    static PAUSES: AtomicUsize = AtomicUsize::new(0);
+    let segmenter = Segmenter::new().pausing(|| {
+        PAUSES.fetch_add(1, Ordering::Relaxed);
+    });
+    let sentence = "我在清华大学学习Node.js，永和服装饰品有限公司的B超\r\n研究生命起源。";
+    let text = sentence.repeat(10_000);
+    for hmm in [true, false] {
+        assert!(segmenter.cut(&text, hmm) == segmenter.cut(sentence, hmm).repeat(10_000));
+    }
+    assert!(segmenter.cut_all(&text) == segmenter.cut_all(sentence).repeat(10_000));
+    assert!(segmenter.tag(&text) == segmenter.tag(sentence).repeat(10_000));
+    assert!(PAUSES.load(Ordering::Relaxed) > 6);
+
+    // Without a place to begin anew, words at the borders of portions are those of the middle.
+    let run = "研究生命起源于海洋的永和服装饰品".repeat(30_000);
+    let words = segmenter.cut(&run, true);
+    assert_eq!(words.concat(), run);
+    let period = segmenter.cut("研究生命起源于海洋的永和服装饰品", true).len();
+    let of_middle: Vec<&str> = words.iter().copied().skip(period).take(period).collect();
+    for (number, repetition) in words[period..words.len() - period].chunks(period).enumerate() {
+        assert_eq!(repetition, of_middle, "repetition {number}");
+    }
 }
 
 #[test]
