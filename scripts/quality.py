@@ -44,12 +44,17 @@ ARMS = {
     "rrf": ("hybrid", "rrf"),
     "convex": ("hybrid", "convex"),
 }
+# The link arm (setting summer_memory.link_weight), off by default: asked for with --links.
+LINKS = {"rrf_link_25": 0.25, "rrf_link_50": 0.5, "rrf_link_100": 1.0}
 TFIDF = "tfidf_char"
 LABELS = {
     "vector": "vector",
     "bm25": "BM25",
     "rrf": "fusion rrf",
     "convex": "fusion convex",
+    "rrf_link_25": "rrf, links 0.25",
+    "rrf_link_50": "rrf, links 0.5",
+    "rrf_link_100": "rrf, links 1",
     TFIDF: "TF-IDF, single characters",
 }
 
@@ -305,7 +310,8 @@ def require_vectors(connection, labelled: LabelledSet) -> str:
 
 def search_arm(connection, labelled: LabelledSet, arm: str) -> list[list[str]]:
     """The paths found for every question, through memory_search. A degraded answer is an error."""
-    mode, fusion = ARMS[arm]
+    mode, fusion = ARMS.get(arm, ("hybrid", "rrf"))
+    connection.execute("select set_config('summer_memory.link_weight', %s, false)", (str(LINKS.get(arm, 0)),))
     found = []
     for number, question in enumerate(labelled.questions, 1):
         rows = connection.execute(
@@ -431,7 +437,7 @@ def print_misses(labelled: LabelledSet, found: dict[str, list[list[str]]]) -> No
                 )
 
 
-def measure(labelled: LabelledSet, connection, anew: bool, show_misses: bool) -> dict:
+def measure(labelled: LabelledSet, connection, anew: bool, show_misses: bool, links: bool) -> dict:
     """Loads the set (when there is a connection), asks everything, returns the summary."""
     found: dict[str, list[list[str]]] = {}
     about = {}
@@ -441,7 +447,7 @@ def measure(labelled: LabelledSet, connection, anew: bool, show_misses: bool) ->
             "model": require_vectors(connection, labelled),
             "server": connection.execute("select current_setting('server_version')").fetchone()[0],
         }
-        for arm in ARMS:
+        for arm in [*ARMS, *(LINKS if links else [])]:
             found[arm] = search_arm(connection, labelled, arm)
     baseline = CharacterTfIdf(labelled.memories)
     found[TFIDF] = [baseline.search(question.text) for question in labelled.questions]
@@ -479,6 +485,7 @@ def arguments() -> argparse.Namespace:
         "--out", type=Path, default=ROOT / "bench/results", help="where the results are written"
     )
     parser.add_argument("--dry-run", action="store_true", help="no server: only TF-IDF, no files")
+    parser.add_argument("--links", action="store_true", help="also with the link arm, by several weights")
     parser.add_argument("--reload", action="store_true", help="delete the stored rows first")
     parser.add_argument("--misses", action="store_true", help="list the questions not answered first")
     return parser.parse_args()
@@ -506,7 +513,7 @@ def report(sets: list[LabelledSet], connection, options: argparse.Namespace, thr
     """Measures, prints and writes every set; 1 when a figure is below its threshold, else 0."""
     complaints = []
     for labelled in sets:
-        summary = measure(labelled, connection, options.reload, options.misses)
+        summary = measure(labelled, connection, options.reload, options.misses, options.links)
         text = table(labelled, summary)
         print(text)
         if connection is not None:

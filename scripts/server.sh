@@ -11,7 +11,7 @@ start)
     mkdir -p "$server" "$socket_dir"
     chmod 700 "$socket_dir"
     if [ ! -f "$PGDATA_DIR/PG_VERSION" ]; then
-        say "Creating the private cluster in .server/data"
+        say "Creating the private cluster in ${PGDATA_DIR#"$root"/}"
         as_server "$pgbin/initdb" -D "$PGDATA_DIR" -U postgres --auth=trust --encoding=UTF8 \
             --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C.UTF-8 >"$server/initdb.log" 2>&1 || {
             cat "$server/initdb.log" >&2

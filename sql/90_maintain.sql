@@ -16,14 +16,27 @@ declare
     changed bigint;
 begin
     update memories m
-    set search = null
-    where m.search is distinct from memory_tsvector(m.title, m.content);
+    set search = case when m.search is distinct from n.search then null else m.search end,
+        entities = n.entities,
+        tags = n.tags
+    from (
+        select r.id, memory_tsvector(r.title, r.content) as search, f.entities, f.tags
+        from memories r
+        cross join lateral (
+            -- Names of the old dictionary cannot be told from those given by hand: they stay.
+            select memory_merge_names(r.entities, coalesce(array_agg(e.name) filter (where e.kind <> 'tag'), '{}'), '{}'),
+                memory_merge_names(r.tags, coalesce(array_agg(e.name) filter (where e.kind = 'tag'), '{}'), '{}')
+            from memory_extract(memory_whole_text(r.title, r.content)) e
+        ) f (entities, tags)
+    ) n
+    where n.id = m.id
+        and (m.search, m.entities, m.tags) is distinct from (n.search, n.entities, n.tags);
     get diagnostics changed = row_count;
     return changed;
 end
 $$;
 comment on function @extschema@.memory_reindex() is
-    'Reads the words of all memories again, after a change of the user dictionary or the configuration. Calls no model. Returns how many changed';
+    'Reads the words and names of all memories again, after a change of the user dictionary or the configuration. Calls no model. Returns how many changed';
 
 create function @extschema@.memory_sweep()
 returns bigint

@@ -1,4 +1,4 @@
-//! Links: names and tags of a text, and `memory_related`.
+//! Links: names and tags of a text, `memory_related`, and the link arm of `memory_search`.
 //!
 //! What is a name is decided in the crate `memory_link`. Columns `entities` and `tags` are kept in step by
 //! `memory_derive()`; the index over their keys answers which memories share a name.
@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use memory_link::Kind;
+use memory_search::Fused;
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys;
 use pgrx::prelude::*;
@@ -15,7 +16,7 @@ use pgrx::PgOid;
 use crate::error::{Failure, OrRaise};
 use crate::pg::vector::Vector;
 use crate::pg::{catalog, words};
-use crate::search::{self, ALIVE};
+use crate::search::{self, Arm, Scope, ALIVE};
 use crate::store;
 
 /// A name in more memories than this relates nothing: it is looked at for the overlap only.
@@ -39,6 +40,15 @@ const MAX_K: usize = 1_000;
 /// Pairs of memories the distribution of similarities is taken from, and the fewest that tell anything.
 const SAMPLED: i64 = 100;
 const TELLING: usize = 40;
+
+/// Best hits of a search whose names are followed.
+const FOLLOWED: usize = 5;
+
+/// A name in more memories than this leads nowhere in particular.
+const TRACE: usize = 50;
+
+/// Most rows of the link arm.
+const LINKED: usize = 30;
 
 #[pg_extern(sql = false)]
 fn memory_extract(text: &str) -> TableIterator<'static, (name!(name, String), name!(kind, String))> {
@@ -386,6 +396,92 @@ fn related(id: i64, k: usize, namespace: Option<&str>) -> Result<Vec<Related>, F
         rows.truncate(k);
         Ok(rows)
     })
+}
+
+/// What the link arm of a search found.
+#[derive(Default)]
+pub struct Linked {
+    /// Best first.
+    pub hits: Vec<Arm>,
+    /// Keys of the names each hit has in common with one of the best.
+    pub names: HashMap<i64, Vec<String>>,
+}
+
+/// Memories that share rare names with the best hits of a search.
+///
+/// A memory scores, for each of the best hits but itself, the rarities of the names they share, weighted by that
+/// hit's score relative to the first. Rarity is that of the namespace; the filters choose among what is found.
+pub fn linked(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    scope: &Scope,
+    best: &[Fused],
+) -> Result<Linked, Failure> {
+    let first = best.first().map_or(0.0, |row| row.score);
+    let weights: HashMap<i64, f64> =
+        best.iter().take(FOLLOWED).filter(|_| first > 0.0).map(|row| (row.id, row.score / first)).collect();
+    let mut holders: HashMap<String, Vec<i64>> = HashMap::new();
+    let sql = format!(
+        "select m.id, {0}.memory_entity_keys(m.entities, m.tags) from {0}.memories m \
+         where m.id operator(pg_catalog.=) any ($1)",
+        schema.name
+    );
+    let ids: Vec<i64> = weights.keys().copied().collect();
+    store::query(client, &sql, &[PgOid::from(pg_sys::INT8ARRAYOID)], &[ids.into()], |row| {
+        let id = row[1].value::<i64>()?.unwrap_or(0);
+        for key in row[2].value::<Vec<String>>()?.unwrap_or_default().into_iter().take(LOOKED_UP) {
+            holders.entry(key).or_default().push(id);
+        }
+        Ok(())
+    })?;
+    let mut keys: Vec<String> = holders.keys().cloned().collect();
+    keys.sort_unstable();
+    let sql = format!(
+        "select k.place, p.id, p.document, p.accepted from pg_catalog.unnest($1) with ordinality k (key, place) \
+         cross join lateral (select m.id, {document} as document, ({filters}) as accepted from {schema}.memories m \
+         where {schema}.memory_entity_keys(m.entities, m.tags) operator(pg_catalog.@>) array[k.key] \
+         and {visible} limit {limit}) p",
+        document = scope.document_sql(),
+        filters = scope.filters_sql(),
+        schema = schema.name,
+        visible = scope.visible_sql(),
+        limit = TRACE + 1
+    );
+    let (types, arguments) = scope.arguments(PgOid::from(pg_sys::TEXTARRAYOID), keys.clone().into());
+    let mut found: Vec<Vec<(i64, Option<String>, bool)>> = vec![Vec::new(); keys.len()];
+    store::query(client, &sql, &types, &arguments, |row| {
+        let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
+        let (id, document) = (row[2].value::<i64>()?.unwrap_or(0), row[3].value()?);
+        let accepted = row[4].value::<bool>()?.unwrap_or(false);
+        found.get_mut(place).into_iter().for_each(|rows| rows.push((id, document.clone(), accepted)));
+        Ok(())
+    })?;
+    let most = found.iter().map(Vec::len).max().unwrap_or(0) as u64;
+    let table = store::memories_oid(schema)?;
+    let documents = (catalog::estimated_rows(table).unwrap_or(0.0).max(0.0) as u64).max(most);
+    let mut arms: HashMap<i64, Arm> = HashMap::new();
+    let mut linked = Linked::default();
+    for (key, rows) in keys.iter().zip(found).filter(|(_, rows)| rows.len() <= TRACE) {
+        let rarity = memory_link::rarity(rows.len() as u64, documents);
+        let of_best: Vec<(i64, f64)> = holders
+            .get(key)
+            .into_iter()
+            .flatten()
+            .filter_map(|id| Some((*id, weights.get(id).copied()?)))
+            .collect();
+        for (id, document, _) in rows.into_iter().filter(|(_, _, accepted)| *accepted) {
+            let by_others: f64 =
+                of_best.iter().filter(|(other, _)| *other != id).map(|(_, weight)| weight).sum();
+            if rarity * by_others > 0.0 {
+                arms.entry(id).or_insert(Arm { id, score: 0.0, document }).score += rarity * by_others;
+                linked.names.entry(id).or_default().push(key.clone());
+            }
+        }
+    }
+    linked.hits = arms.into_values().collect();
+    linked.hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    linked.hits.truncate(LINKED);
+    Ok(linked)
 }
 
 #[pg_extern(sql = false)]

@@ -1,4 +1,4 @@
-//! `memory_search` and `memory_explain`: two arms, fused by rank, one row a path.
+//! `memory_search` and `memory_explain`: the arms, fused by rank, one row a path.
 //!
 //! Runs with the caller's rights through SPI, so row-level security holds in both arms. Reads only, so it
 //! works on a hot standby. A missing or broken model does not stop a search: the BM25 arm answers and the
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use memory_embed::Kind;
-use memory_search::{collapse, fuse, Fused, Fusion, Hit, Method};
+use memory_search::{collapse, fuse, Arms, Fused, Fusion, Hit, Method};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys;
@@ -20,9 +20,10 @@ use serde_json::json;
 use crate::bm25::{self, Bm25Result};
 use crate::embed::shorten;
 use crate::error::{Failure, OrRaise};
+use crate::link::Linked;
 use crate::pg::vector::Vector;
 use crate::pg::{catalog, statement};
-use crate::{embed, settings, store};
+use crate::{embed, link, settings, store};
 
 /// Most rows one search returns; more are never asked for by hand and would only fill memory.
 pub const MAX_K: usize = 100_000;
@@ -70,17 +71,25 @@ impl Mode {
 }
 
 fn parse_fusion(text: &str) -> Result<Fusion, Failure> {
-    let (vector, bm25) = (settings::VECTOR_WEIGHT.get(), settings::BM25_WEIGHT.get());
+    let fusion = Fusion {
+        method: Method::Rrf,
+        vector_weight: settings::VECTOR_WEIGHT.get(),
+        bm25_weight: settings::BM25_WEIGHT.get(),
+        link_weight: settings::LINK_WEIGHT.get(),
+        rank_constant: f64::from(settings::RRF_K.get()),
+    };
     match text {
-        "rrf" => Ok(Fusion {
-            method: Method::Rrf,
-            vector_weight: vector,
-            bm25_weight: bm25,
-            rank_constant: f64::from(settings::RRF_K.get()),
-        }),
+        "rrf" => Ok(fusion),
         "convex" => {
-            let sum = if vector + bm25 > 0.0 { vector + bm25 } else { 1.0 };
-            Ok(Fusion { vector_weight: vector / sum, bm25_weight: bm25 / sum, ..Fusion::convex() })
+            let sum = fusion.vector_weight + fusion.bm25_weight + fusion.link_weight;
+            let share = |weight: f64| if sum > 0.0 { weight / sum } else { weight };
+            Ok(Fusion {
+                method: Method::Convex,
+                vector_weight: share(fusion.vector_weight),
+                bm25_weight: share(fusion.bm25_weight),
+                link_weight: share(fusion.link_weight),
+                ..fusion
+            })
         }
         other => Err(Failure::argument(format!("unknown fusion: \"{}\"", shorten(other)))
             .hint("Use 'rrf' or 'convex'.")),
@@ -418,13 +427,14 @@ pub fn nearest(
     Ok(found.hits.into_iter().map(|hit| hit.id).collect())
 }
 
-/// A search carried out: both arms, their fusion, and how long each part took.
+/// A search carried out: the arms, their fusion, and how long each part took.
 struct Outcome {
     rows: Vec<Fused>,
     /// Sum of the path's chunks, by the id of the best chunk.
     scores: HashMap<i64, (f64, u32)>,
     vector: Option<VectorResult>,
     bm25: Option<Bm25Result>,
+    link: Option<Linked>,
     degraded: Option<String>,
     model: String,
     times: Times,
@@ -435,6 +445,7 @@ struct Times {
     embed: f64,
     vector: f64,
     bm25: f64,
+    link: f64,
     fusion: f64,
 }
 
@@ -449,6 +460,7 @@ impl Outcome {
             scores: HashMap::new(),
             vector: None,
             bm25: None,
+            link: None,
             degraded: None,
             model,
             times: Times::default(),
@@ -491,11 +503,21 @@ fn carry_out(client: &SpiClient<'_>, schema: &store::Schema, search: &Search) ->
             outcome.bm25 = Some(bm25::search(client, schema, &search.scope, &question, bm25_limit)?);
             outcome.times.bm25 += milliseconds(start);
         }
-        let start = Instant::now();
-        let vector_hits = outcome.vector.as_ref().map_or(&[][..], |result| &result.hits);
-        let bm25_hits = outcome.bm25.as_ref().map_or(&[][..], |result| &result.hits);
-        let more = vector_hits.len() >= vector_limit || bm25_hits.len() >= bm25_limit;
-        fuse_arms(search, vector_hits, bm25_hits, &mut outcome.rows, &mut outcome.scores);
+        let found = |hits: Option<&Vec<Arm>>| hits.map_or(0, Vec::len);
+        let more = found(outcome.vector.as_ref().map(|arm| &arm.hits)) >= vector_limit
+            || found(outcome.bm25.as_ref().map(|arm| &arm.hits)) >= bm25_limit;
+        outcome.link = None;
+        let mut start = Instant::now();
+        let mut fused = fuse_arms(search, &outcome);
+        if search.mode == Mode::Hybrid && search.fusion.link_weight > 0.0 {
+            outcome.times.fusion += milliseconds(start);
+            start = Instant::now();
+            outcome.link = Some(link::linked(client, schema, &search.scope, &fused)?);
+            outcome.times.link += milliseconds(start);
+            start = Instant::now();
+            fused = fuse_arms(search, &outcome);
+        }
+        collapse_rows(search, fused, &mut outcome);
         outcome.times.fusion += milliseconds(start);
         if outcome.rows.len() >= search.k || !more || factor >= 1 << 16 {
             break;
@@ -506,26 +528,34 @@ fn carry_out(client: &SpiClient<'_>, schema: &store::Schema, search: &Search) ->
     Ok(outcome)
 }
 
-fn fuse_arms(
-    search: &Search,
-    vector: &[Arm],
-    bm25: &[Arm],
-    rows: &mut Vec<Fused>,
-    scores: &mut HashMap<i64, (f64, u32)>,
-) {
-    let hits = |arm: &[Arm]| arm.iter().map(|row| Hit { id: row.id, score: row.score }).collect::<Vec<_>>();
-    let fused = fuse(&hits(vector), &hits(bm25), &search.fusion);
-    scores.clear();
-    if search.collapse {
-        let documents: HashMap<i64, &str> =
-            vector.iter().chain(bm25).filter_map(|row| Some((row.id, row.document.as_deref()?))).collect();
-        let groups = collapse(&fused, |id| documents.get(&id).copied());
-        *rows = groups.iter().map(|group| group.best).collect();
-        scores.extend(groups.iter().map(|group| (group.best.id, (group.score, group.chunks))));
-    } else {
-        scores.extend(fused.iter().map(|row| (row.id, (row.score, 1))));
-        *rows = fused;
+fn fuse_arms(search: &Search, outcome: &Outcome) -> Vec<Fused> {
+    let hits = |arm: Option<&Vec<Arm>>| -> Vec<Hit> {
+        arm.into_iter().flatten().map(|row| Hit { id: row.id, score: row.score }).collect()
+    };
+    let arms = Arms {
+        vector: &hits(outcome.vector.as_ref().map(|arm| &arm.hits)),
+        bm25: &hits(outcome.bm25.as_ref().map(|arm| &arm.hits)),
+        link: &hits(outcome.link.as_ref().map(|arm| &arm.hits)),
+    };
+    fuse(arms, &search.fusion)
+}
+
+/// Rows and scores of the result, one row a path where that is wanted.
+fn collapse_rows(search: &Search, fused: Vec<Fused>, outcome: &mut Outcome) {
+    outcome.scores.clear();
+    if !search.collapse {
+        outcome.scores.extend(fused.iter().map(|row| (row.id, (row.score, 1))));
+        outcome.rows = fused;
+        return;
     }
+    let vector = outcome.vector.iter().flat_map(|arm| &arm.hits);
+    let bm25 = outcome.bm25.iter().flat_map(|arm| &arm.hits);
+    let link = outcome.link.iter().flat_map(|arm| &arm.hits);
+    let documents: HashMap<i64, &str> =
+        vector.chain(bm25).chain(link).filter_map(|row| Some((row.id, row.document.as_deref()?))).collect();
+    let groups = collapse(&fused, |id| documents.get(&id).copied());
+    outcome.rows = groups.iter().map(|group| group.best).collect();
+    outcome.scores.extend(groups.iter().map(|group| (group.best.id, (group.score, group.chunks))));
 }
 
 /// One WARNING a statement when a search could not use everything.
@@ -779,6 +809,9 @@ fn explain(search: &Search) -> Result<serde_json::Value, Failure> {
                         "term": if rrf { term(search.fusion.vector_weight, row.vector_rank) } else { None }})),
                     "bm25": row.bm25_rank.map(|rank| json!({"rank": rank, "score": row.bm25_score,
                         "term": if rrf { term(search.fusion.bm25_weight, row.bm25_rank) } else { None }})),
+                    "link": row.link_rank.map(|rank| json!({"rank": rank, "score": row.link_score,
+                        "names": outcome.link.as_ref().and_then(|arm| arm.names.get(&row.id)),
+                        "term": if rrf { term(search.fusion.link_weight, row.link_rank) } else { None }})),
                 }))
             })
             .collect();
@@ -801,6 +834,7 @@ fn explain(search: &Search) -> Result<serde_json::Value, Failure> {
                     "documents": arm.stats.docs,
                     "average_length": if arm.stats.docs == 0 { 0.0 } else { arm.stats.total_len as f64 / arm.stats.docs as f64 },
                 })),
+                "link": outcome.link.as_ref().map(|arm| json!({"rows": arm.hits.len()})),
             },
             "degraded": outcome.degraded,
             "empty_because": reason,
@@ -808,6 +842,7 @@ fn explain(search: &Search) -> Result<serde_json::Value, Failure> {
                 "embed": outcome.times.embed,
                 "vector": outcome.times.vector,
                 "bm25": outcome.times.bm25,
+                "link": outcome.times.link,
                 "fusion": outcome.times.fusion,
                 "total": total,
             },

@@ -37,6 +37,7 @@ pub static EXACT_ROWS: GucSetting<i32> = GucSetting::<i32>::new(2_000);
 pub static RRF_K: GucSetting<i32> = GucSetting::<i32>::new(60);
 pub static VECTOR_WEIGHT: GucSetting<f64> = GucSetting::<f64>::new(1.0);
 pub static BM25_WEIGHT: GucSetting<f64> = GucSetting::<f64>::new(1.0);
+pub static LINK_WEIGHT: GucSetting<f64> = GucSetting::<f64>::new(0.0);
 pub static BM25_K1: GucSetting<f64> = GucSetting::<f64>::new(1.2);
 pub static BM25_B: GucSetting<f64> = GucSetting::<f64>::new(0.75);
 
@@ -170,7 +171,7 @@ pub fn define(preloading: bool) {
             plain,
         );
     }
-    let floats: [FloatSetting; 4] = [
+    let floats: [FloatSetting; 5] = [
         (
             c"summer_memory.vector_weight",
             c"Weight of the vector arm in the fusion.",
@@ -179,6 +180,13 @@ pub fn define(preloading: bool) {
             1e6,
         ),
         (c"summer_memory.bm25_weight", c"Weight of the BM25 arm in the fusion.", &BM25_WEIGHT, 0.0, 1e6),
+        (
+            c"summer_memory.link_weight",
+            c"Weight of the link arm in the fusion; 0 switches it off.",
+            &LINK_WEIGHT,
+            0.0,
+            1e6,
+        ),
         (c"summer_memory.bm25_k1", c"BM25 k1: how fast repeated words stop counting.", &BM25_K1, 0.0, 100.0),
         (c"summer_memory.bm25_b", c"BM25 b: how much long rows are discounted.", &BM25_B, 0.0, 1.0),
     ];

@@ -191,6 +191,24 @@ fn names_of_the_users() {
     let found = extract("晓彤给小满讲故事", &segmenter);
     let names: Vec<_> = found.entities.iter().map(|entity| entity.name.as_str()).collect();
     assert!(names.contains(&"晓彤"), "{names:?}");
+
+    let word = |word: &str, tag: &str| UserWord { word: word.into(), freq: None, tag: Some(tag.into()) };
+    segmenter.set_user_words(&[
+        word("风禾三", "nr"),
+        word("青石巷口", "ns"),
+        word("星火读书会", "nt"),
+        word("云栖七号", "nz"),
+        word("慢查询日志", "n"),
+    ]);
+    let found = extract("风禾三在青石巷口的星火读书会讲云栖七号的慢查询日志", &segmenter);
+    let names: Vec<_> = found.entities.iter().map(|entity| (entity.name.as_str(), entity.kind)).collect();
+    let expected = [
+        ("风禾三", Kind::Person),
+        ("青石巷口", Kind::Place),
+        ("星火读书会", Kind::Organisation),
+        ("云栖七号", Kind::Name),
+    ];
+    assert_eq!(names, expected);
 }
 
 #[test]

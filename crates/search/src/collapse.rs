@@ -62,6 +62,8 @@ mod tests {
             bm25_rank: None,
             similarity: None,
             bm25_score: None,
+            link_rank: None,
+            link_score: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Two ranked arms into one list: reciprocal rank fusion, or a convex sum of normalised scores.
+//! Ranked arms into one list: reciprocal rank fusion, or a convex sum of normalised scores.
 
 use std::collections::HashMap;
 
@@ -27,19 +27,27 @@ pub struct Fusion {
     pub vector_weight: f64,
     /// Weight of the BM25 arm, finite and >= 0.
     pub bm25_weight: f64,
+    /// Weight of the link arm, finite and >= 0; 0 where it does not take part.
+    pub link_weight: f64,
     /// Added to a rank, finite and >= 0; used by [`Method::Rrf`] only.
     pub rank_constant: f64,
 }
 
 impl Fusion {
-    /// Reciprocal rank fusion, both arms weighing 1.
+    /// Reciprocal rank fusion of vectors and words, each weighing 1.
     pub fn rrf() -> Self {
-        Self { method: Method::Rrf, vector_weight: 1.0, bm25_weight: 1.0, rank_constant: RANK_CONSTANT }
+        Self {
+            method: Method::Rrf,
+            vector_weight: 1.0,
+            bm25_weight: 1.0,
+            link_weight: 0.0,
+            rank_constant: RANK_CONSTANT,
+        }
     }
 
-    /// Convex sum, both arms weighing 0.5, so that 1 is the highest score there is.
+    /// Convex sum of vectors and words, each weighing 0.5, so that 1 is the highest score there is.
     pub fn convex() -> Self {
-        Self { method: Method::Convex, vector_weight: 0.5, bm25_weight: 0.5, rank_constant: RANK_CONSTANT }
+        Self { method: Method::Convex, vector_weight: 0.5, bm25_weight: 0.5, ..Self::rrf() }
     }
 }
 
@@ -61,35 +69,49 @@ pub struct Fused {
     pub similarity: Option<f64>,
     /// Score of the BM25 arm.
     pub bm25_score: Option<f64>,
+    /// Place in the link arm, from 1.
+    pub link_rank: Option<u32>,
+    /// Score of the link arm.
+    pub link_score: Option<f64>,
 }
 
-/// Fuses the hits of both arms; the hits need no order.
+/// What the arms found; hits need no order, an arm that does not take part has none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Arms<'a> {
+    /// Rows near in meaning.
+    pub vector: &'a [Hit],
+    /// Rows with words of the question.
+    pub bm25: &'a [Hit],
+    /// Rows linked to the best of the other two.
+    pub link: &'a [Hit],
+}
+
+/// Fuses the hits of the arms.
 ///
-/// Every row of either arm comes back once, score falling, ties by evidence, then by id rising. Hits whose score is not
+/// Every row of any arm comes back once, score falling, ties by evidence, then by id rising. Hits whose score is not
 /// finite are ignored.
-pub fn fuse(vector: &[Hit], bm25: &[Hit], fusion: &Fusion) -> Vec<Fused> {
-    let vector = rank(vector);
-    let bm25 = rank(bm25);
-    let mut rows: HashMap<i64, Fused> = HashMap::with_capacity(vector.len() + bm25.len());
-    let normalised = Fusion { method: Method::Convex, ..*fusion };
-    let share = Share::new(&vector, fusion.vector_weight, fusion);
-    let evidence = Share::new(&vector, fusion.vector_weight, &normalised);
-    for hit in &vector {
-        let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
-        row.vector_rank = Some(hit.rank);
-        row.similarity = Some(hit.score);
-        row.score += share.of(hit);
-        row.evidence += evidence.of(hit);
-    }
-    let share = Share::new(&bm25, fusion.bm25_weight, fusion);
-    let evidence = Share::new(&bm25, fusion.bm25_weight, &normalised);
-    for hit in &bm25 {
-        let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
-        row.bm25_rank = Some(hit.rank);
-        row.bm25_score = Some(hit.score);
-        row.score += share.of(hit);
-        row.evidence += evidence.of(hit);
-    }
+pub fn fuse(arms: Arms<'_>, fusion: &Fusion) -> Vec<Fused> {
+    let mut rows: HashMap<i64, Fused> = HashMap::with_capacity(arms.vector.len() + arms.bm25.len());
+    let mut add = |hits: &[Hit], weight: f64, place: fn(&mut Fused, &Ranked)| {
+        let hits = rank(hits);
+        let share = Share::new(&hits, weight, fusion);
+        let evidence = Share::new(&hits, weight, &Fusion { method: Method::Convex, ..*fusion });
+        for hit in &hits {
+            let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
+            place(row, hit);
+            row.score += share.of(hit);
+            row.evidence += evidence.of(hit);
+        }
+    };
+    add(arms.vector, fusion.vector_weight, |row, hit| {
+        (row.vector_rank, row.similarity) = (Some(hit.rank), Some(hit.score));
+    });
+    add(arms.bm25, fusion.bm25_weight, |row, hit| {
+        (row.bm25_rank, row.bm25_score) = (Some(hit.rank), Some(hit.score));
+    });
+    add(arms.link, fusion.link_weight, |row, hit| {
+        (row.link_rank, row.link_score) = (Some(hit.rank), Some(hit.score));
+    });
     let mut fused: Vec<Fused> = rows.into_values().collect();
     fused.sort_unstable_by(|a, b| {
         order_with_evidence((a.score, a.evidence, a.id), (b.score, b.evidence, b.id))
@@ -106,6 +128,8 @@ fn empty(id: i64) -> Fused {
         bm25_rank: None,
         similarity: None,
         bm25_score: None,
+        link_rank: None,
+        link_score: None,
     }
 }
 
@@ -147,6 +171,10 @@ mod tests {
         (1u32..).zip(ids).map(|(n, &id)| Hit { id, score: 1.0 / f64::from(n) }).collect()
     }
 
+    fn two(vector: &[Hit], bm25: &[Hit], fusion: &Fusion) -> Vec<Fused> {
+        fuse(Arms { vector, bm25, link: &[] }, fusion)
+    }
+
     fn score(fused: &[Fused], id: i64) -> f64 {
         fused.iter().find(|row| row.id == id).unwrap().score
     }
@@ -154,12 +182,12 @@ mod tests {
     #[test]
     fn reciprocal_ranks_to_the_digit() {
         // Case S10.
-        let fused = fuse(&arm(&[1, 2]), &arm(&[1, 2]), &Fusion::rrf());
+        let fused = two(&arm(&[1, 2]), &arm(&[1, 2]), &Fusion::rrf());
         assert!((score(&fused, 1) - 0.032_786_885_245_9).abs() < 1e-12);
         assert!((score(&fused, 1) - 2.0 / 61.0).abs() < 1e-15);
         assert!((score(&fused, 2) - 2.0 / 62.0).abs() < 1e-15);
 
-        let crossed = fuse(&arm(&[4, 3]), &arm(&[3, 4]), &Fusion::rrf());
+        let crossed = two(&arm(&[4, 3]), &arm(&[3, 4]), &Fusion::rrf());
         assert!((score(&crossed, 3) - 0.032_522_474_881_0).abs() < 1e-12);
         assert_eq!(score(&crossed, 3), score(&crossed, 4), "ranks (1,2) and (2,1) are a tie");
         assert_eq!(
@@ -176,7 +204,7 @@ mod tests {
         };
         let vector = hits(&[(1, 0.90), (2, 0.89), (3, 0.50)]);
         let bm25 = hits(&[(2, 20.0), (1, 8.0), (4, 2.0)]);
-        let fused = fuse(&vector, &bm25, &Fusion::rrf());
+        let fused = two(&vector, &bm25, &Fusion::rrf());
         assert_eq!(score(&fused, 1), score(&fused, 2));
         assert_eq!(fused.iter().take(2).map(|row| row.id).collect::<Vec<_>>(), [2, 1]);
     }
@@ -184,7 +212,7 @@ mod tests {
     #[test]
     fn a_row_of_one_arm_gets_nothing_from_the_other() {
         // Case S10: no invented last rank.
-        let fused = fuse(&arm(&[5]), &arm(&[8, 9]), &Fusion::rrf());
+        let fused = two(&arm(&[5]), &arm(&[8, 9]), &Fusion::rrf());
         assert!((score(&fused, 5) - 0.016_393_442_623_0).abs() < 1e-12);
         assert_eq!(score(&fused, 5), 1.0 / 61.0);
         assert_eq!(score(&fused, 9), 1.0 / 62.0);
@@ -196,7 +224,7 @@ mod tests {
     #[test]
     fn weights_and_constant_are_used() {
         let fusion = Fusion { vector_weight: 0.6, bm25_weight: 0.4, rank_constant: 9.0, ..Fusion::rrf() };
-        let fused = fuse(&arm(&[1]), &arm(&[2, 1]), &fusion);
+        let fused = two(&arm(&[1]), &arm(&[2, 1]), &fusion);
         assert!((score(&fused, 1) - (0.06 + 0.4 / 11.0)).abs() < 1e-15);
         assert!((score(&fused, 2) - 0.04).abs() < 1e-15);
     }
@@ -205,7 +233,7 @@ mod tests {
     fn convex_spreads_each_arm_over_zero_to_one() {
         let vector = [(1, 0.90), (2, 0.85), (3, 0.80)].map(|(id, score)| Hit { id, score });
         let bm25 = [(3, 12.0), (1, 2.0)].map(|(id, score)| Hit { id, score });
-        let fused = fuse(&vector, &bm25, &Fusion::convex());
+        let fused = two(&vector, &bm25, &Fusion::convex());
         assert!((score(&fused, 1) - 0.5).abs() < 1e-12);
         assert!((score(&fused, 2) - 0.25).abs() < 1e-12);
         assert!((score(&fused, 3) - 0.5).abs() < 1e-12);
@@ -215,16 +243,28 @@ mod tests {
     #[test]
     fn convex_counts_an_arm_without_spread_as_one() {
         let single = [Hit { id: 1, score: 0.83 }];
-        assert_eq!(score(&fuse(&single, &[], &Fusion::convex()), 1), 0.5);
+        assert_eq!(score(&two(&single, &[], &Fusion::convex()), 1), 0.5);
         let equal = [Hit { id: 1, score: 3.0 }, Hit { id: 2, score: 3.0 }];
-        let fused = fuse(&[], &equal, &Fusion::convex());
+        let fused = two(&[], &equal, &Fusion::convex());
         assert_eq!((score(&fused, 1), score(&fused, 2)), (0.5, 0.5));
     }
 
     #[test]
+    fn a_third_arm_adds_its_share() {
+        let (vector, bm25, link) = (arm(&[1]), arm(&[1, 2]), arm(&[3, 2]));
+        let arms = Arms { vector: &vector, bm25: &bm25, link: &link };
+        let fused = fuse(arms, &Fusion { link_weight: 0.5, ..Fusion::rrf() });
+        assert_eq!(fused.iter().map(|row| row.id).collect::<Vec<_>>(), [1, 2, 3]);
+        assert!((score(&fused, 2) - (1.0 / 62.0 + 0.5 / 62.0)).abs() < 1e-15);
+        assert!((score(&fused, 3) - 0.5 / 61.0).abs() < 1e-15);
+        let linked = fused.iter().find(|row| row.id == 3).unwrap();
+        assert_eq!((linked.vector_rank, linked.bm25_rank, linked.link_rank), (None, None, Some(1)));
+    }
+
+    #[test]
     fn nothing_fuses_to_nothing() {
-        assert!(fuse(&[], &[], &Fusion::rrf()).is_empty());
-        assert!(fuse(&[], &[], &Fusion::convex()).is_empty());
+        assert!(two(&[], &[], &Fusion::rrf()).is_empty());
+        assert!(two(&[], &[], &Fusion::convex()).is_empty());
     }
 
     fn hits() -> impl Strategy<Value = Vec<Hit>> {
@@ -237,7 +277,7 @@ mod tests {
         #[test]
         fn a_fused_list_is_in_order_and_complete(vector in hits(), bm25 in hits(), convex: bool) {
             let fusion = if convex { Fusion::convex() } else { Fusion::rrf() };
-            let fused = fuse(&vector, &bm25, &fusion);
+            let fused = two(&vector, &bm25, &fusion);
             let key = |row: &Fused| (row.score, row.evidence, -row.id);
             prop_assert!(fused.windows(2).all(|w| key(&w[0]) > key(&w[1])));
             let mut ids: Vec<i64> = fused.iter().map(|row| row.id).collect();
@@ -259,8 +299,8 @@ mod tests {
             let reversed = |hits: &[Hit]| hits.iter().rev().copied().collect::<Vec<_>>();
             for fusion in [Fusion::rrf(), Fusion::convex()] {
                 prop_assert_eq!(
-                    fuse(&vector, &bm25, &fusion),
-                    fuse(&reversed(&vector), &reversed(&bm25), &fusion)
+                    two(&vector, &bm25, &fusion),
+                    two(&reversed(&vector), &reversed(&bm25), &fusion)
                 );
             }
         }

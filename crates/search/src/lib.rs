@@ -1,4 +1,4 @@
-//! Fusion of the vector arm and the BM25 arm into one ranking, and the collapse of chunks to paths.
+//! Fusion of the arms of a search into one ranking, and the collapse of chunks to paths.
 //!
 //! Arithmetic only: it runs no query, knows no table and no text. What must hold: ties are broken by id
 //! before ranks are given, so the same hits give the same result whatever order they came in; an id occurs
@@ -10,5 +10,5 @@ mod fuse;
 mod rank;
 
 pub use collapse::{collapse, Group};
-pub use fuse::{fuse, Fused, Fusion, Method, RANK_CONSTANT};
+pub use fuse::{fuse, Arms, Fused, Fusion, Method, RANK_CONSTANT};
 pub use rank::{rank, Hit, Ranked};

@@ -216,6 +216,11 @@ impl Segmenter {
         tags
     }
 
+    /// The tag of a user's word, empty if they gave none; `None` for words that are not theirs.
+    pub fn user_tag(&self, word: &str) -> Option<&str> {
+        self.user.get(word).map(|entry| entry.tag.as_deref().unwrap_or(""))
+    }
+
     /// The `k` best keywords and their weights, best first.
     pub fn keywords(&self, text: &str, k: usize, method: KeywordMethod) -> Vec<(String, f64)> {
         let config = KeywordExtractConfig::builder().use_hmm(true).build();

@@ -90,6 +90,39 @@ select 5000 + i, '没有名字 ' || i, (select array_agg(case when g = 7 then 1 
 from generate_series(0, 1) i;
 select bool_and(overlap = 0 and shared = '{}' and similarity > 0.99) as near, count(*) > 0 as some from memory_related(5000);
 
+-- A user's word is a name; memories that are there already get it by memory_reindex
+delete from memories;
+insert into memories (id, content, entities) values (1, '和风禾三开会', '{会议室}'), (2, '没有别的', '{}');
+select jieba_add_word('风禾三', 50, 'nr');
+select memory_reindex() as changed;
+select id, entities, search::text from memories order by id;
+insert into memories (id, content) values (3, '风禾三来电');
+select entities, memory_entity_kind('风禾三', content) from memories where id = 3;
+select memory_reindex() as changed;
+truncate memory_words;
+
+--
+-- The link arm of memory_search: off unless its weight says so
+--
+delete from memories;
+insert into memories (id, path, content, metadata) values
+    (1, 'a.md', '通勤路上听了 PodcastX 的新一集', '{"kind": "day"}'), (2, 'b.md', 'PodcastX 的主播换了耳机', '{"kind": "day"}'),
+    (3, 'c.md', 'PodcastX 停更了', '{"kind": "note"}'), (4, 'd.md', '什么都没有提到', '{"kind": "day"}');
+insert into memories (id, namespace, content) values (5, 'other', '别处也有 PodcastX');
+set client_min_messages = error;
+select id, bm25_rank from memory_search('通勤');
+set summer_memory.link_weight = 0.5;
+select id, vector_rank, bm25_rank, round(score::numeric, 6) as score from memory_search('通勤');
+select id from memory_search('通勤', filter => '{"kind": "day"}');
+select id from memory_search('通勤', mode => 'bm25');
+select count(*) from memory_search('通勤', 10, '*');
+select e #> '{arms,link}' as arm, e #> '{results,1,link}' as link from memory_explain('通勤') e;
+-- A name that is everywhere leads nowhere
+insert into memories (id, content) select 100 + i, 'PodcastX 第 ' || i || ' 集' from generate_series(1, 50) i;
+select id from memory_search('通勤');
+reset summer_memory.link_weight;
+reset client_min_messages;
+
 --
 -- Names by their memories
 --

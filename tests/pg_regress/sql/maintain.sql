@@ -61,6 +61,9 @@ where d.classid = 'pg_class'::regclass
     and c.relkind in ('r', 'S', 'i')
 order by c.relname;
 
+-- The background worker keeps out of what follows; this session embeds as before
+select format('alter database %I set summer_memory.embed = off', current_database()) as statement \gset
+:statement;
 -- Dropping the extension is refused while they stand on it, and with cascade they stay
 \set VERBOSITY terse
 drop extension summer_memory;

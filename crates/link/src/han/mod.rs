@@ -12,7 +12,7 @@
 //! - Institution: four characters and more in the dictionary with the last word of one (大学, 医院, 局); proper nouns
 //!   before such a word.
 //! - Product: in the list of well-known ones.
-//! - A user's word without a tag is a name.
+//! - A user's word is what its tag says (nr, ns, nt, nz), and a name without one.
 //! - Term: see `term`.
 //!
 //! What must hold: names are made of whole words, never of more than one run, and read as they are written though
@@ -225,12 +225,11 @@ impl<'b> Run<'b> {
         if let Some(words) = self.institution(index) {
             return Some((words, Kind::Organisation));
         }
-        let kind = if PLACES.contains(word.text) {
+        let kind = if let Some(kind) = self.of_user(word) {
+            kind
+        } else if PLACES.contains(word.text) {
             Kind::Place
         } else if PRODUCTS.contains(word.text) {
-            Kind::Name
-        } else if word.tag == "x" && self.is_dictionary_word(word) {
-            // The dictionary itself has no such word: users do who give no tag.
             Kind::Name
         } else if word.tag == "ns" && word.chars >= 3 {
             let known = !NOT_PLACES.contains(word.text) && self.is_dictionary_word(word);
@@ -243,6 +242,17 @@ impl<'b> Run<'b> {
             return None;
         };
         Some((1, kind))
+    }
+
+    /// What a user's word is; `None` for other words, and where its tag is not that of a name.
+    fn of_user(&self, word: Word) -> Option<Kind> {
+        match self.segmenter.user_tag(word.text)? {
+            "" | "nz" => Some(Kind::Name),
+            "ns" => Some(Kind::Place),
+            "nt" => Some(Kind::Organisation),
+            tag if tag.starts_with("nr") => Some(Kind::Person),
+            _ => None,
+        }
     }
 
     /// The word at `index` and the one behind it as one, if that is not too long.
