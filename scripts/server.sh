@@ -12,8 +12,9 @@ start)
     chmod 700 "$socket_dir"
     if [ ! -f "$PGDATA_DIR/PG_VERSION" ]; then
         say "Creating the private cluster in ${PGDATA_DIR#"$root"/}"
-        as_server "$pgbin/initdb" -D "$PGDATA_DIR" -U postgres --auth=trust --encoding=UTF8 \
-            --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C.UTF-8 >"$server/initdb.log" 2>&1 || {
+        # shellcheck disable=SC2086 # several options
+        as_server "$pgbin/initdb" -D "$PGDATA_DIR" -U postgres --auth=trust $initdb_locale \
+            >"$server/initdb.log" 2>&1 || {
             cat "$server/initdb.log" >&2
             die "initdb failed"
         }

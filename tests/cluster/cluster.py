@@ -61,8 +61,8 @@ def template() -> Path:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         _template = folder / "data"
         subprocess.run(
-            [PGBIN / "initdb", "-D", _template, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync",
-             "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
+            [PGBIN / "initdb", "-D", _template, "-U", "postgres", "--auth=trust", "--no-sync",
+             *os.environ["SUMMER_MEMORY_INITDB"].split()],
             check=True, capture_output=True)
         with open(_template / "postgresql.conf", "a", encoding="utf-8") as file:
             file.write("include 'test.conf'\n")
