@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests, cheap ones first. Run by `make test` and by CI. A name runs one part:
-# test.sh [lint|crates|model|pg_test|install|regress|docs|cluster|quality]
+# test.sh [lint|web|crates|model|pg_test|install|regress|docs|cluster|quality]
 . "$(dirname "$0")/env.sh"
 
 part() {
@@ -8,6 +8,21 @@ part() {
     say "$2"
     case "$1" in
     lint) scripts/lint.sh ;;
+    web)
+        # The built page is committed, so neither Node nor a browser is needed to build or to use the extension.
+        if ! command -v npm >/dev/null 2>&1; then
+            echo "skipped: npm is not installed"
+        else
+            npm --prefix web ci --no-audit --no-fund --silent
+            npm --prefix web run check
+            if [ -x "${CHROMIUM:-/usr/bin/chromium}" ]; then
+                npm --prefix tests/browser ci --no-audit --no-fund --silent
+                npm --prefix tests/browser test
+            else
+                echo "skipped: the tests in a browser; chromium is not installed"
+            fi
+        fi
+        ;;
     crates)
         # The pure crates, the tests with the model included.
         cargo test --release --workspace --exclude summer_memory --features memory_embed/model-tests
@@ -33,6 +48,7 @@ part() {
 }
 
 title_lint="Formatting and lints"
+title_web="Graph page"
 title_crates="Pure crates"
 title_model="Model build"
 title_install="Build and install"
@@ -49,7 +65,7 @@ if [ $# -gt 0 ]; then
     done
     exit 0
 fi
-for name in lint crates model pg_test install regress docs cluster quality; do
+for name in lint web crates model pg_test install regress docs cluster quality; do
     title=title_$name
     part "$name" "${!title}"
 done

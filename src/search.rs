@@ -368,6 +368,24 @@ fn count_matching(
     Ok(usize::try_from(rows.first().copied().flatten().unwrap_or(0)).unwrap_or(0))
 }
 
+/// Rows in reach of a search without filters, counted up to `most`, with or without a vector: an index alone
+/// answers.
+fn count_visible(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    scope: &Scope,
+    most: usize,
+) -> Result<usize, Failure> {
+    let sql = format!(
+        "select pg_catalog.count(*) from (select 1 from {schema}.memories m where {visible} limit {most}) s",
+        schema = schema.name,
+        visible = scope.visible_sql(),
+    );
+    let (types, arguments) = scope.arguments(PgOid::from(pg_sys::TEXTOID), "".into());
+    let rows = store::query(client, &sql, &types, &arguments, |row| row[1].value::<i64>())?;
+    Ok(usize::try_from(rows.first().copied().flatten().unwrap_or(0)).unwrap_or(0))
+}
+
 fn search_vectors(
     client: &SpiClient<'_>,
     schema: &store::Schema,
@@ -390,6 +408,8 @@ fn search_vectors(
     let small = match estimate {
         Some(rows) if rows * 2.0 <= exact_rows as f64 => true,
         Some(rows) if rows > exact_rows as f64 && !scope.is_filtered() && scope.namespace.is_none() => false,
+        // Of rows without a vector the index knows nothing: if it gives too few, all are compared after all.
+        _ if !scope.is_filtered() => count_visible(client, schema, scope, exact_rows + 1)? <= exact_rows,
         _ => count_matching(client, schema, scope, model, exact_rows + 1)? <= exact_rows,
     };
     if small {
