@@ -468,6 +468,7 @@ fn conv_import(
             zone,
             keep_raw: keep_raw.unwrap_or(false),
             max_bytes: MAX_UNPACKED,
+            pause: || pgrx::check_for_interrupts!(),
         },
         source,
         strict: strict.unwrap_or(false),
