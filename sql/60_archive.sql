@@ -115,10 +115,10 @@ as $$
     where pg_catalog.hashtextextended(c.session_key, c.fingerprint)
             operator(pg_catalog.=) pg_catalog.hashtextextended($1, $3)
         and pg_catalog.timezone('UTC', c."timestamp") operator(pg_catalog.>=) pg_catalog.timezone('UTC', (
-            greatest($4, timestamptz '4714-11-24 00:00:05+00 BC') operator(pg_catalog.-) interval '5 seconds'
+            greatest($4, '4714-11-24 00:00:05+00 BC'::pg_catalog.timestamptz) operator(pg_catalog.-) interval '5 seconds'
         ))
         and pg_catalog.timezone('UTC', c."timestamp") operator(pg_catalog.<=) pg_catalog.timezone('UTC', (
-            least($4, timestamptz '294276-12-31 23:59:54.999999+00') operator(pg_catalog.+) interval '5 seconds'
+            least($4, '294276-12-31 23:59:54.999999+00'::pg_catalog.timestamptz) operator(pg_catalog.+) interval '5 seconds'
         ))
         and (c.session_key operator(pg_catalog.||) '') operator(pg_catalog.=) $1
         and c.role operator(pg_catalog.=) $2
@@ -840,6 +840,11 @@ begin
         raise exception 'metadata must be a JSON object'
             using errcode = '22023', hint = 'For example {"lang": "zh"}.';
     end if;
+    -- Without a path, conversations would take each other's place.
+    if $3 is not null and coalesce(memory_path($3), '') = '' then
+        raise exception 'path must not be empty'
+            using errcode = '22023', hint = 'Leave it out for conversation/ and the key of the session.';
+    end if;
     if $4 >= $5 then
         raise exception 'since must be before until'
             using errcode = '22023', hint = 'They name the messages from since on and before until.';
@@ -932,7 +937,8 @@ as $$
                 select n.number::pg_catalog.int8
                 from (select (e.message operator(pg_catalog.#>>) '{}')::pg_catalog.numeric) n (number)
                 where n.number operator(pg_catalog.=) pg_catalog.trunc(n.number)
-                    and n.number between 1 and 9223372036854775807
+                    and n.number operator(pg_catalog.>) 0
+                    and n.number operator(pg_catalog.<=) 9223372036854775807
             )
         end
     where m.id operator(pg_catalog.=) $1

@@ -192,7 +192,8 @@ impl Import<'_> {
             "select session_key, session_id, stored_key from {}.conv_claim($1, $2, $3)",
             self.schema.name
         );
-        let global = format!("select s from unnest($1) s where {}.conv_global_ids(s)", self.schema.name);
+        let global =
+            format!("select s from pg_catalog.unnest($1) s where {}.conv_global_ids(s)", self.schema.name);
         Spi::connect_mut(|client| {
             let mut found = Sessions::default();
             for row in client.update(&claim, None, &[keys.into(), ids.into(), sources.clone().into()])? {

@@ -433,6 +433,7 @@ select session_key from conv_list(3);
 select array_agg(session_key) from (select session_key from conv_list(3500) limit 3) l;
 -- Memories: what the arguments must be, and which are the conversation's
 select * from conv_to_memory('tie 1', metadata => '[1]');
+select * from conv_to_memory('tie 1', path => '');
 select * from conv_to_memory('tie 1', since => '2026-02-20', until => '2026-02-20');
 select * from conv_to_memory('tie 1');
 select memory_add('一条笔记', metadata => '{"session": "tie 1"}') is not null as noted;
