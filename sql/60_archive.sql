@@ -54,7 +54,10 @@ comment on function @extschema@.conv_lock(integer[]) is
     'Makes writers of one session take turns until their transactions end';
 
 -- Not strict, as message_id and source may be NULL, and no `set`: both would keep it from being inlined into the
--- statement of an import. Nothing is sorted: whichever copy is found first will do.
+-- statement of an import. Nothing is sorted: whichever copy is found first will do. Each branch leaves one index to
+-- choose: no other column is compared bare, and `coalesce` keeps from the planner that there is an id, which would
+-- allow a partial index. Statistics that saw an empty table make every index look alike, and one that narrows little
+-- would be walked from end to end for each message.
 create function @extschema@.conv_find(
     session_key text,
     role text,
@@ -63,18 +66,24 @@ create function @extschema@.conv_find(
     message_id text,
     source text,
     content text default null,
-    part_of text default null
+    part_of text default null,
+    session_id text default null
 )
 returns setof bigint
 language sql stable parallel safe rows 1
 as $$
-    -- The same id. Two pipelines may number their messages alike; then the text decides.
+    -- The same id in the same session. Two pipelines may number their messages alike; then the text decides. A chat
+    -- that is begun anew keeps its key and has another id.
     select c.id
     from @extschema@.conversations c
-    where c.message_id operator(pg_catalog.=) $5
+    where pg_catalog.hashtextextended(c.session_key, coalesce(pg_catalog.hashtextextended(c.message_id, 0), 0))
+            operator(pg_catalog.=) pg_catalog.hashtextextended($1, pg_catalog.hashtextextended($5, 0))
+        and coalesce(c.message_id, '') operator(pg_catalog.=) $5
+        and (c.session_key operator(pg_catalog.||) '') operator(pg_catalog.=) $1
         and (
-            c.session_key operator(pg_catalog.=) $1
-            or @extschema@.conv_global_ids(c.source) and @extschema@.conv_global_ids($6)
+            $9 is null
+            or c.metadata operator(pg_catalog.->>) 'session_id' is null
+            or c.metadata operator(pg_catalog.->>) 'session_id' operator(pg_catalog.=) $9
         )
         and (
             c.source is null
@@ -83,19 +92,35 @@ as $$
             or c.fingerprint operator(pg_catalog.=) $3
         )
     union all
+    -- The same id in any session, for sources whose ids are unique over all.
+    select c.id
+    from @extschema@.conversations c
+    where c.message_id operator(pg_catalog.=) $5
+        and @extschema@.conv_global_ids(c.source)
+        and @extschema@.conv_global_ids($6)
+        and (c.source operator(pg_catalog.=) $6 or c.fingerprint operator(pg_catalog.=) $3)
+    union all
     -- A shorter snapshot of an API message that is there in full.
     select c.id
     from @extschema@.conversations c
-    where c.metadata operator(pg_catalog.->>) 'api_message_id' operator(pg_catalog.=) $8
+    where pg_catalog.hashtextextended(c.metadata operator(pg_catalog.->>) 'api_message_id', 0)
+            operator(pg_catalog.=) pg_catalog.hashtextextended($8, 0)
+        and c.metadata operator(pg_catalog.->>) 'api_message_id' operator(pg_catalog.=) $8
         and c.source operator(pg_catalog.=) $6
         and pg_catalog.starts_with(c.content, $7)
     union all
-    -- Without an id in common: the same words within five seconds.
+    -- Without an id in common: the same words within five seconds. At the ends of time there is nothing beyond.
     select c.id
     from @extschema@.conversations c
-    where c.session_key operator(pg_catalog.=) $1
-        and c."timestamp" operator(pg_catalog.>=) ($4 operator(pg_catalog.-) interval '5 seconds')
-        and c."timestamp" operator(pg_catalog.<=) ($4 operator(pg_catalog.+) interval '5 seconds')
+    where pg_catalog.hashtextextended(c.session_key, c.fingerprint)
+            operator(pg_catalog.=) pg_catalog.hashtextextended($1, $3)
+        and pg_catalog.timezone('UTC', c."timestamp") operator(pg_catalog.>=) pg_catalog.timezone('UTC', (
+            greatest($4, '4714-11-24 00:00:05+00 BC'::pg_catalog.timestamptz) operator(pg_catalog.-) interval '5 seconds'
+        ))
+        and pg_catalog.timezone('UTC', c."timestamp") operator(pg_catalog.<=) pg_catalog.timezone('UTC', (
+            least($4, '294276-12-31 23:59:54.999999+00'::pg_catalog.timestamptz) operator(pg_catalog.+) interval '5 seconds'
+        ))
+        and (c.session_key operator(pg_catalog.||) '') operator(pg_catalog.=) $1
         and c.role operator(pg_catalog.=) $2
         and c.fingerprint operator(pg_catalog.=) $3
         and (
@@ -105,7 +130,7 @@ as $$
         )
     limit 1;
 $$;
-comment on function @extschema@.conv_find(text, text, bigint, timestamptz, text, text, text, text) is
+comment on function @extschema@.conv_find(text, text, bigint, timestamptz, text, text, text, text, text) is
     'The stored message this one is a copy of: the same id, or, without an id in common, the same words within five seconds; NULL if there is none';
 
 create function @extschema@.conv_session(session_key text, session_id text)
@@ -115,30 +140,88 @@ set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 #variable_conflict use_column
 declare
+    name text := coalesce($2, $1);
     known text;
 begin
-    -- A transcript knows the id of its session, hooks know its key, and some histories both.
-    if not exists (select from conversations c where c.session_key = $1) then
+    -- A transcript knows the id of its session, hooks know its key, and some histories both. Of one key there are
+    -- several ids when a chat was begun anew, so that a key that is there says nothing of this id.
+    if name <> $1 then
         select c.session_key
         into known
         from conversations c
-        where c.session_key = $2
+        where hashtextextended(c.metadata ->> 'session_id', 0) = hashtextextended(name, 0)
+            and c.session_key = $1
+            and c.metadata ->> 'session_id' = name
+            and c.metadata ->> 'session_id' <> c.session_key
         limit 1;
-        if known is null then
-            select c.session_key
-            into known
-            from conversations c
-            where c.metadata ->> 'session_id' = coalesce($2, $1)
-                and c.metadata ->> 'session_id' <> c.session_key
-            order by c.id + 0
-            limit 1;
-        end if;
+    end if;
+    if known is null then
+        -- By its order no index but the session's will do.
+        select c.session_key
+        into known
+        from conversations c
+        where c.session_key = name
+        order by c.session_key, c."timestamp", c.id
+        limit 1;
+    end if;
+    if known is null then
+        select c.session_key
+        into known
+        from conversations c
+        where hashtextextended(c.metadata ->> 'session_id', 0) = hashtextextended(name, 0)
+            and c.metadata ->> 'session_id' = name
+            and c.metadata ->> 'session_id' <> c.session_key
+        order by c.session_key
+        limit 1;
     end if;
     return coalesce(known, $1);
 end
 $$;
 comment on function @extschema@.conv_session(text, text) is
     'The key a session is stored under: its key, or another one if messages of the same session id are there under it';
+
+create function @extschema@.conv_claim(keys text[], ids text[], sources text[])
+returns table (session_key text, session_id text, stored_key text)
+language plpgsql volatile parallel unsafe
+set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    wanted integer[] := '{}';
+    needed integer[];
+begin
+    -- All locks at once and ascending, those of the keys that sessions are stored under too. Whoever was waited for
+    -- may have stored one under yet another key: then everything is let go, which the end of the block does, and
+    -- taken anew.
+    loop
+        select array_agg(distinct l.number)
+        into needed
+        from unnest($1, $2) s (key, id)
+        cross join unnest(array[s.key, s.id, conv_session(s.key, s.id)]) k (name)
+        cross join unnest($3 || null::text) o (source)
+        cross join unnest(conv_lock_numbers(k.name, o.source)) l (number)
+        where k.name is not null;
+        wanted := wanted || needed;
+        begin
+            perform conv_lock(wanted);
+            select array_agg(distinct l.number)
+            into needed
+            from unnest($1, $2) s (key, id)
+            cross join unnest(conv_lock_numbers(conv_session(s.key, s.id), null)) l (number);
+            if needed is null or needed <@ wanted then
+                return query select s.key, s.id, conv_session(s.key, s.id) from unnest($1, $2) s (key, id);
+                return;
+            end if;
+            raise exception using errcode = 'SM001';
+        exception
+            when sqlstate 'SM001' then
+                wanted := wanted || needed;
+        end;
+    end loop;
+end
+$$;
+comment on function @extschema@.conv_claim(text[], text[], text[]) is
+    'Takes the locks of all sessions of a history, and tells under which keys they are stored';
 
 create function @extschema@.conv_indexed()
 returns boolean
@@ -168,7 +251,10 @@ begin
     then
         perform conv_lock(conv_lock_numbers(new.session_key, new.source));
         if exists (
-            select from conv_find(new.session_key, new.role, new.fingerprint, new."timestamp", new.message_id, new.source)
+            select from conv_find(
+                new.session_key, new.role, new.fingerprint, new."timestamp", new.message_id, new.source,
+                session_id => new.metadata ->> 'session_id'
+            )
         ) then
             return null;
         end if;
@@ -188,9 +274,27 @@ set search_path = pg_catalog, @extschema@, pg_temp
 set client_min_messages = warning
 as $$
 declare
+    lacking text;
     definition text;
 begin
     perform memory_check_owner('conversations');
+    select string_agg(format('"%s"', c.name), ', ' order by c.place)
+    into lacking
+    from unnest(array[
+        'id', 'session_key', 'role', 'content', 'timestamp', 'message_id', 'source', 'channel', 'sender', 'metadata',
+        'raw', 'fingerprint', 'search', 'token_count'
+    ]) with ordinality c (name, place)
+    where not exists (
+        select from pg_attribute a
+        where a.attrelid = to_regclass('@extschema@.conversations')
+            and a.attname = c.name
+            and not a.attisdropped
+    );
+    if to_regclass('@extschema@.conversations') is not null and lacking is not null then
+        raise exception 'table "conversations" is not the archive''s: it lacks %', lacking
+            using errcode = '55000',
+                  hint = 'Rename it or move it to another schema, then run this again.';
+    end if;
     if to_regclass('@extschema@.conversations') is null then
         create table @extschema@.conversations (
             id bigint generated by default as identity,
@@ -238,13 +342,18 @@ begin
         'index conversations_session_idx on @extschema@.conversations (session_key, "timestamp", id)',
         'index conversations_time_idx on @extschema@.conversations ("timestamp", session_key)',
         'index conversations_message_id_idx on @extschema@.conversations (message_id, session_key) where message_id is not null',
-        'index conversations_part_idx on @extschema@.conversations ((metadata ->> ''api_message_id'')) where metadata ->> ''api_message_id'' is not null',
-        'index conversations_session_id_idx on @extschema@.conversations ((metadata ->> ''session_id'')) where metadata ->> ''session_id'' <> session_key'
+        -- Those of conv_find() and conv_session(). Hashes, as texts may be longer than an index entry.
+        'index conversations_identity_idx on @extschema@.conversations (hashtextextended(session_key, coalesce(hashtextextended(message_id, 0), 0)))',
+        'index conversations_words_idx on @extschema@.conversations (hashtextextended(session_key, fingerprint), timezone(''UTC'', "timestamp"))',
+        'index conversations_api_message_idx on @extschema@.conversations (hashtextextended(metadata ->> ''api_message_id'', 0)) where metadata ->> ''api_message_id'' is not null',
+        'index conversations_session_name_idx on @extschema@.conversations (hashtextextended(metadata ->> ''session_id'', 0), session_key) where metadata ->> ''session_id'' <> session_key'
     ] loop
         if to_regclass('@extschema@.' || substring(definition from 'index (\w+)')) is null then
             execute 'create ' || definition;
         end if;
     end loop;
+    -- Those of a table made earlier: they refuse rows with a long id.
+    drop index if exists @extschema@.conversations_part_idx, @extschema@.conversations_session_id_idx;
     if conv_indexed() and to_regclass('@extschema@.conversations_search_idx') is null then
         create index conversations_search_idx on @extschema@.conversations using gin (search);
     end if;
@@ -324,7 +433,9 @@ begin
             using errcode = '22023', hint = 'For example {"lang": "zh"}.';
     end if;
     perform conv_lock(conv_lock_numbers($1, $6));
-    select f into id from conv_find($1, $2, print, said_at, nullif($5, ''), $6) f;
+    select f
+    into id
+    from conv_find($1, $2, print, said_at, nullif($5, ''), $6, session_id => $9 ->> 'session_id') f;
     added := id is null;
     if added then
         if conv_indexed() then
@@ -407,26 +518,30 @@ as $$
 declare
     reach integer;
     keys text[];
+    settled boolean;
 begin
     -- The newest messages name the newest sessions. Only where they are of too few is every session visited,
     -- each by one descent of the index.
     if session_prefix is null then
         foreach reach in array array[3000, 10000, 30000, 100000] loop
-            select array_agg(s.session_key order by s.last_at desc, s.session_key)
-            into keys
+            with newest as materialized (
+                select c.session_key, c."timestamp"
+                from conversations c
+                order by c."timestamp" desc, c.session_key desc
+                limit reach
+            )
+            select array_agg(s.session_key order by s.last_at desc, s.session_key),
+                -- At the time where the reach ends there may be sessions beyond it.
+                min(s.last_at) > (select min(n."timestamp") from newest n)
+            into keys, settled
             from (
                 select n.session_key, max(n."timestamp") as last_at
-                from (
-                    select c.session_key, c."timestamp"
-                    from conversations c
-                    order by c."timestamp" desc, c.session_key desc
-                    limit reach
-                ) n
+                from newest n
                 group by n.session_key
                 order by last_at desc, n.session_key
                 limit k
             ) s;
-            if cardinality(keys) >= k then
+            if cardinality(keys) >= k and settled then
                 return query select unnest(keys);
                 return;
             end if;
@@ -588,8 +703,10 @@ as $$
             from (select c.role, pg_catalog.sum(c.messages) from counted c group by c.role) r (role, messages)
         ), '{}'),
         coalesce((
-            select pg_catalog.jsonb_object_agg(coalesce(r.source, ''), r.messages)
-            from (select c.source, pg_catalog.sum(c.messages) from counted c group by c.source) r (source, messages)
+            select pg_catalog.jsonb_object_agg(r.source, r.messages)
+            from (
+                select coalesce(c.source, ''), pg_catalog.sum(c.messages) from counted c group by 1
+            ) r (source, messages)
         ), '{}'),
         pg_catalog.pg_size_pretty(pg_catalog.pg_table_size('@extschema@.conversations'::pg_catalog.regclass)),
         pg_catalog.pg_size_pretty(pg_catalog.pg_indexes_size('@extschema@.conversations'::pg_catalog.regclass))
@@ -719,6 +836,19 @@ begin
         raise exception 'max_chars must be positive, not %', $7
             using errcode = '22023', hint = 'It is the most characters a memory may have.';
     end if;
+    if jsonb_typeof($8) <> 'object' then
+        raise exception 'metadata must be a JSON object'
+            using errcode = '22023', hint = 'For example {"lang": "zh"}.';
+    end if;
+    -- Without a path, conversations would take each other's place.
+    if $3 is not null and coalesce(memory_path($3), '') = '' then
+        raise exception 'path must not be empty'
+            using errcode = '22023', hint = 'Leave it out for conversation/ and the key of the session.';
+    end if;
+    if $4 >= $5 then
+        raise exception 'since must be before until'
+            using errcode = '22023', hint = 'They name the messages from since on and before until.';
+    end if;
     -- One row more than there are messages, to write the last chunk.
     for message in
         select c.id, c.role, c.content, c."timestamp" as said_at
@@ -800,8 +930,17 @@ as $$
         end
     ) e (message)
     join @extschema@.conversations c
-        on pg_catalog.jsonb_typeof(e.message) operator(pg_catalog.=) 'number'
-        and c.id operator(pg_catalog.=) (e.message operator(pg_catalog.#>>) '{}')::pg_catalog.numeric::pg_catalog.int8
+        -- What is no id is passed over; `case`, so that nothing else is ever cast.
+        on c.id operator(pg_catalog.=) case
+            when pg_catalog.jsonb_typeof(e.message) operator(pg_catalog.=) 'number'
+            then (
+                select n.number::pg_catalog.int8
+                from (select (e.message operator(pg_catalog.#>>) '{}')::pg_catalog.numeric) n (number)
+                where n.number operator(pg_catalog.=) pg_catalog.trunc(n.number)
+                    and n.number operator(pg_catalog.>) 0
+                    and n.number operator(pg_catalog.<=) 9223372036854775807
+            )
+        end
     where m.id operator(pg_catalog.=) $1
     order by c."timestamp", c.id;
 $$;
@@ -834,7 +973,10 @@ begin
         and c."timestamp" < coalesce($2, 'infinity');
     get diagnostics forgotten = row_count;
     if $3 then
-        delete from memories m where m.metadata @> jsonb_build_object('session', $1);
+        -- With the messages they were made of: a note of one's own may name a session, too.
+        delete from memories m
+        where m.metadata @> jsonb_build_object('session', $1)
+            and jsonb_typeof(m.metadata -> 'messages') = 'array';
     end if;
     return forgotten;
 end

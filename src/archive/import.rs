@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use memory_archive::{Format, Item, KeyOrigin, Message, Options, ReadError, Session, TimeOrigin, Zone};
+use memory_archive::{Format, Item, Message, Options, ReadError, TimeOrigin, Zone};
 use pgrx::datum::TimestampWithTimeZone;
 use pgrx::iter::TableIterator;
 use pgrx::prelude::*;
@@ -119,21 +119,22 @@ impl Import<'_> {
             match item.map_err(unreadable)? {
                 Item::Session(session) => {
                     if report.sessions.len() < LISTED {
-                        report.sessions.insert(keys.get(&session.key).unwrap_or(&session.key).clone());
+                        let stored = keys.stored_key(&session.key, session.id.as_deref());
+                        report.sessions.insert(stored.unwrap_or(&session.key).clone());
                     }
                 }
                 Item::Message(mut message) => {
-                    if let Some(key) = keys.get(&message.session_key) {
+                    if let Some(key) = keys.stored_key(&message.session_key, session_id(&message)) {
                         message.session_key.clone_from(key);
                     }
                     if message.time != TimeOrigin::Own {
                         *report.times.entry(message.time.name()).or_default() += 1;
                     }
                     report.unreadable_times += i64::from(message.unreadable_time);
-                    bytes += message.content.len() + message.raw.as_ref().map_or(0, String::len);
+                    bytes += weight(&message);
                     batch.push(*message);
                     if batch.len() >= BATCH_ROWS || bytes >= BATCH_BYTES {
-                        self.write(std::mem::take(&mut batch), indexed, &mut report)?;
+                        self.write(std::mem::take(&mut batch), indexed, &keys, &mut report)?;
                         bytes = 0;
                     }
                 }
@@ -156,33 +157,27 @@ impl Import<'_> {
                 }
             }
         }
-        self.write(batch, indexed, &mut report)?;
+        self.write(batch, indexed, &keys, &mut report)?;
         Ok(report)
     }
 
     /// The first pass: takes the locks of all sessions, and finds out which are stored under another key.
-    fn sessions(&self, mut each: impl FnMut(Item)) -> Result<HashMap<String, String>, Failure> {
-        let mut seen: BTreeMap<String, Option<String>> = BTreeMap::new();
+    fn sessions(&self, mut each: impl FnMut(Item)) -> Result<Sessions, Failure> {
+        let mut seen: BTreeSet<(String, Option<String>)> = BTreeSet::new();
         let mut sources: BTreeSet<&'static str> = BTreeSet::new();
-        let mut last: Option<String> = None;
+        let given = self.options.session_key.is_some();
         if let Some(key) = &self.options.session_key {
-            seen.insert(key.clone(), None);
+            seen.insert((key.clone(), None));
         }
         for item in memory_archive::read(self.data, &self.options).map_err(unreadable)? {
             pgrx::check_for_interrupts!();
             let item = item.map_err(unreadable)?;
             match &item {
-                Item::Session(Session { key, id, origin, .. }) => {
-                    let id = id.clone().filter(|_| *origin == KeyOrigin::Named);
-                    let known = seen.entry(key.clone()).or_default();
-                    *known = known.take().or(id);
+                Item::Session(session) if !given => {
+                    seen.insert((session.key.clone(), session.id.clone()));
                 }
                 Item::Message(message) => {
                     sources.insert(message.source);
-                    if last.as_ref() != Some(&message.session_key) {
-                        seen.entry(message.session_key.clone()).or_default();
-                        last = Some(message.session_key.clone());
-                    }
                 }
                 _ => {}
             }
@@ -193,60 +188,53 @@ impl Import<'_> {
             Some(source) => vec![source],
             None => sources.into_iter().collect(),
         };
-        let names = "select s.key from unnest($1, $2) s (key, id) \
-                     union select s.id from unnest($1, $2) s (key, id) where s.id is not null";
-        // Of more than one array, unnest is syntax, found without a search path.
-        let known = format!(
-            "select s.key, {0}.conv_session(s.key, s.id) from unnest($1, $2) s (key, id)",
+        let claim = format!(
+            "select session_key, session_id, stored_key from {}.conv_claim($1, $2, $3)",
             self.schema.name
         );
-        let lock = |keys_sql: &str| {
-            format!(
-                "select {0}.conv_lock(array(select distinct l.number from ({keys_sql}) k (key), \
-                 pg_catalog.unnest($3 operator(pg_catalog.||) null::pg_catalog.text) s (source), \
-                 pg_catalog.unnest({0}.conv_lock_numbers(k.key, s.source)) l (number)))",
-                self.schema.name
-            )
-        };
+        let global =
+            format!("select s from pg_catalog.unnest($1) s where {}.conv_global_ids(s)", self.schema.name);
         Spi::connect_mut(|client| {
-            let arguments = || [keys.clone().into(), ids.clone().into(), sources.clone().into()];
-            client.update(&lock(names), None, &arguments())?;
-            // A key found now is locked too; if it is a new one, in another statement, which sees what was
-            // committed while waiting.
-            let mut found = HashMap::new();
-            for row in client.update(&known, None, &arguments()[..2])? {
-                if let (Some(key), Some(known)) = (row.get::<String>(1)?, row.get::<String>(2)?) {
-                    if key != known {
-                        found.insert(key, known);
+            let mut found = Sessions::default();
+            for row in client.update(&claim, None, &[keys.into(), ids.into(), sources.clone().into()])? {
+                if let (Some(key), id, Some(stored)) =
+                    (row.get::<String>(1)?, row.get::<String>(2)?, row.get::<String>(3)?)
+                {
+                    if key != stored && !given {
+                        found.stored.entry(key).or_default().insert(id.unwrap_or_default(), stored);
                     }
                 }
             }
-            if !found.is_empty() && self.options.session_key.is_none() {
-                let others: Vec<String> = found.values().cloned().collect();
-                client.update(
-                    &lock("select pg_catalog.unnest($1)"),
-                    None,
-                    &[others.into(), Vec::<String>::new().into(), sources.clone().into()],
-                )?;
-                return Ok(found);
+            for row in client.update(&global, None, &[sources.into()])? {
+                found.global_sources.extend(row.get::<String>(1)?);
             }
-            Ok(HashMap::new())
+            Ok(found)
         })
     }
 
     /// Writes what is new of a batch.
-    fn write(&self, batch: Vec<Message>, indexed: bool, report: &mut Report) -> Result<(), Failure> {
+    fn write(
+        &self,
+        batch: Vec<Message>,
+        indexed: bool,
+        keys: &Sessions,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
         if batch.is_empty() {
             return Ok(());
         }
         Spi::connect_mut(|client| {
             let stored = self.stored(client, &batch)?;
             let mut fresh: Vec<Message> = Vec::with_capacity(batch.len());
-            let mut seen = Seen::default();
+            let mut seen = Seen::new(&keys.global_sources);
             for (message, is_stored) in batch.into_iter().zip(stored) {
-                if is_stored || !seen.insert(&message) {
+                let is_longer = !message.supersedes.is_empty();
+                if is_stored || !seen.insert(&message, self.source_of(&message)) {
+                    if is_stored && is_longer {
+                        self.replace(client, &message, true)?;
+                    }
                     report.duplicates += 1;
-                } else if !message.supersedes.is_empty() && self.replace(client, &message)? {
+                } else if is_longer && self.replace(client, &message, false)? {
                     report.updated += 1;
                 } else {
                     fresh.push(message);
@@ -265,13 +253,15 @@ impl Import<'_> {
     fn stored(&self, client: &mut SpiClient<'_>, batch: &[Message]) -> Result<Vec<bool>, Failure> {
         let sql = format!(
             "select exists (select from {0}.conv_find(m.session_key, m.role, m.fingerprint, m.said_at, m.message_id, m.source, \
-             m.content, m.part_of)) \
-             from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality \
-             m (session_key, role, fingerprint, said_at, message_id, source, content, part_of, place) order by m.place",
+             m.content, m.part_of, m.session_id)) \
+             from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) with ordinality \
+             m (session_key, role, fingerprint, said_at, message_id, source, content, part_of, session_id, place) \
+             order by m.place",
             self.schema.name
         );
-        // The text is needed for parts of API messages only.
-        let content = |m: &Message| m.part_of.as_ref().map(|_| m.content.clone());
+        // The text is needed for what may be a shorter snapshot only.
+        let content = |m: &Message| m.may_grow.then(|| m.content.clone());
+        let part_of = |m: &Message| m.part_of.clone().filter(|_| m.may_grow);
         let table = client.update(
             &sql,
             None,
@@ -283,7 +273,8 @@ impl Import<'_> {
                 column(batch, |m| m.message_id.clone()).into(),
                 column(batch, |m| self.source_of(m).to_owned()).into(),
                 column(batch, content).into(),
-                column(batch, |m| m.part_of.clone()).into(),
+                column(batch, part_of).into(),
+                column(batch, |m| session_id(m).map(str::to_owned)).into(),
             ],
         )?;
         let mut stored = Vec::with_capacity(batch.len());
@@ -293,12 +284,48 @@ impl Import<'_> {
         Ok(stored)
     }
 
-    /// Puts a longer snapshot in the place of the one that is stored; false if there is none.
-    fn replace(&self, client: &mut SpiClient<'_>, message: &Message) -> Result<bool, Failure> {
+    /// Puts a longer snapshot in the place of the first of those that are stored, and removes the others; false if
+    /// there is none. Where it `is_stored` itself they all go.
+    fn replace(
+        &self,
+        client: &mut SpiClient<'_>,
+        message: &Message,
+        is_stored: bool,
+    ) -> Result<bool, Failure> {
+        // Only what is shorter: whatever a history calls superseded, no words are lost.
+        let find = format!(
+            "select o.id from {0}.conversations o where o.message_id operator(pg_catalog.=) any ($1) \
+             and o.source operator(pg_catalog.=) $2 \
+             and (o.session_key operator(pg_catalog.=) $3 or {0}.conv_global_ids(o.source)) \
+             and pg_catalog.length(o.content) operator(pg_catalog.<) pg_catalog.length($4) order by o.id",
+            self.schema.name
+        );
+        let mut ids: Vec<i64> = Vec::new();
+        for row in client.update(
+            &find,
+            None,
+            &[
+                message.supersedes.clone().into(),
+                self.source_of(message).into(),
+                message.session_key.as_str().into(),
+                message.content.as_str().into(),
+            ],
+        )? {
+            ids.extend(row.get::<i64>(1)?);
+        }
+        let rest = if is_stored { 0 } else { 1.min(ids.len()) };
+        let others = ids.split_off(rest);
+        if !others.is_empty() {
+            let delete = format!(
+                "delete from {}.conversations c where c.id operator(pg_catalog.=) any ($1)",
+                self.schema.name
+            );
+            client.update(&delete, None, &[others.into()])?;
+        }
+        let Some(id) = ids.first() else { return Ok(false) };
         let sql = format!(
             "update {}.conversations c set content = $1, message_id = $2, metadata = c.metadata operator(pg_catalog.||) $3, \
-             raw = coalesce($4, c.raw) where c.id operator(pg_catalog.=) (select o.id from {0}.conversations o \
-             where o.message_id operator(pg_catalog.=) any ($5) and o.source operator(pg_catalog.=) $6 order by o.id limit 1)",
+             raw = coalesce($4, c.raw) where c.id operator(pg_catalog.=) $5",
             self.schema.name
         );
         let done = client.update(
@@ -309,8 +336,7 @@ impl Import<'_> {
                 message.message_id.clone().into(),
                 JsonB(message.metadata.clone().into()).into(),
                 message.raw.clone().into(),
-                message.supersedes.clone().into(),
-                self.source_of(message).into(),
+                (*id).into(),
             ],
         )?;
         Ok(!done.is_empty())
@@ -360,6 +386,13 @@ impl Import<'_> {
     }
 }
 
+/// Bytes a message brings into a batch.
+fn weight(message: &Message) -> usize {
+    let metadata =
+        message.metadata.iter().map(|(name, value)| name.len() + value.as_str().map_or(0, str::len));
+    message.content.len() + message.raw.as_ref().map_or(0, String::len) + metadata.sum::<usize>()
+}
+
 fn column<T>(batch: &[Message], value: impl Fn(&Message) -> T) -> Vec<T> {
     batch.iter().map(value).collect()
 }
@@ -378,38 +411,86 @@ fn times(batch: &[Message]) -> Result<Vec<TimestampWithTimeZone>, Failure> {
         .collect()
 }
 
-/// When something was said, whether with an id, and by which source it came.
-type Said = (i64, bool, &'static str);
-
-/// The messages of a batch that are to be written, by the rules of `conv_find()`.
+/// What the sessions of a history are called where they are stored.
 #[derive(Default)]
-struct Seen {
-    ids: HashSet<(String, String)>,
+struct Sessions {
+    /// Stored keys by the history's key and its session id, if it is not the history's.
+    stored: HashMap<String, HashMap<String, String>>,
+    /// Sources of which ids are unique over sessions, by `conv_global_ids()`.
+    global_sources: HashSet<String>,
+}
+
+impl Sessions {
+    fn stored_key(&self, key: &str, id: Option<&str>) -> Option<&String> {
+        self.stored.get(key)?.get(id.unwrap_or_default())
+    }
+}
+
+/// What the program calls the session of a message.
+fn session_id(message: &Message) -> Option<&str> {
+    message.metadata.get("session_id").and_then(serde_json::Value::as_str)
+}
+
+/// A message by its id: where it was said, by which source it came, and its words.
+struct Named {
+    session_key: String,
+    session_id: Option<String>,
+    source: String,
+    fingerprint: i64,
+}
+
+/// When something was said, whether with an id, and by which source it came.
+struct Said {
+    timestamp: i64,
+    has_id: bool,
+    source: String,
+}
+
+/// The messages of a batch that are to be written, by the rules of `conv_find()`, which sees only what is stored.
+struct Seen<'a> {
+    global_sources: &'a HashSet<String>,
+    ids: HashMap<String, Vec<Named>>,
     words: HashMap<(String, &'static str, i64), Vec<Said>>,
 }
 
-impl Seen {
-    /// Notes a message; false if it is a copy of one before.
-    fn insert(&mut self, message: &Message) -> bool {
-        let id = message.message_id.as_ref().map(|id| {
-            let scope = if message.source == Format::ClaudeCode.name() { "" } else { &message.session_key };
-            (scope.to_owned(), id.clone())
-        });
-        if id.as_ref().is_some_and(|id| self.ids.contains(id)) {
+impl<'a> Seen<'a> {
+    fn new(global_sources: &'a HashSet<String>) -> Self {
+        Seen { global_sources, ids: HashMap::new(), words: HashMap::new() }
+    }
+
+    /// Notes a message of a source; false if it is a copy of one before.
+    fn insert(&mut self, message: &Message, source: &str) -> bool {
+        let id = session_id(message);
+        let is_global = |source: &str| self.global_sources.contains(source);
+        let is_same = |other: &Named| {
+            let session = other.session_key == message.session_key
+                && (id.is_none() || other.session_id.is_none() || other.session_id.as_deref() == id)
+                || is_global(&other.source) && is_global(source);
+            session && (other.source == source || other.fingerprint == message.fingerprint)
+        };
+        let named = message.message_id.as_ref().and_then(|id| self.ids.get(id));
+        if named.is_some_and(|others| others.iter().any(is_same)) {
             return false;
         }
+        let has_id = message.message_id.is_some();
         let key = (message.session_key.clone(), message.role, message.fingerprint);
         let said = self.words.entry(key).or_default();
-        let has_id = id.is_some();
-        let is_copy = |&(time, other_has_id, source): &Said| {
-            time.abs_diff(message.timestamp) <= WINDOW
-                && !(has_id && other_has_id && source == message.source)
+        let is_copy = |other: &Said| {
+            other.timestamp.abs_diff(message.timestamp) <= WINDOW
+                && !(has_id && other.has_id && other.source == source)
         };
         if said.iter().any(is_copy) {
             return false;
         }
-        said.push((message.timestamp, has_id, message.source));
-        self.ids.extend(id);
+        said.push(Said { timestamp: message.timestamp, has_id, source: source.to_owned() });
+        if let Some(name) = &message.message_id {
+            self.ids.entry(name.clone()).or_default().push(Named {
+                session_key: message.session_key.clone(),
+                session_id: id.map(str::to_owned),
+                source: source.to_owned(),
+                fingerprint: message.fingerprint,
+            });
+        }
         true
     }
 }
@@ -468,6 +549,9 @@ fn conv_import(
             zone,
             keep_raw: keep_raw.unwrap_or(false),
             max_bytes: MAX_UNPACKED,
+            pause: || {
+                pgrx::check_for_interrupts!();
+            },
         },
         source,
         strict: strict.unwrap_or(false),

@@ -135,6 +135,44 @@ class WritersTest(ClusterTest):
             self.assertEqual(sorted(added), [0, 50])
             self.assertEqual(self.session.value("select count(distinct session_key) from conversations"), 1)
 
+    def test_locks_of_two_names_are_taken_at_once(self):
+        """Each import names a session that is stored under a key of which the other writes, too."""
+        def rows(key, session):
+            return json.dumps({"session_id": session, "session_key": key, "event_json": line(1, session)}) + "\n"
+
+        first, second, holder = self.sessions(3)
+        for key, session in (("A", "a"), ("B", "b")):
+            self.session.run("select conv_import(%s::text)", rows(key, session))
+        # Both wait for a lock that comes after all others, and hold what they have by then.
+        number = "(conv_lock_numbers(%s, null))[1]"
+        last = self.session.value(
+            f"select n::text from generate_series(1, 100000) n order by {number} desc limit 1".replace("%s", "n::text"))
+        holder.run("begin")
+        holder.run(f"select conv_lock(array[{number}])", last)
+        loads = [line(2, "new", "a") + rows("B", "b") + rows(last, "x"), line(2, "new", "b") + rows("A", "a") + rows(last, "y")]
+        load = "select added from conv_import(%s::text)"
+        with meanwhile(first.value, load, loads[0]) as one, meanwhile(second.value, load, loads[1]) as other:
+            eventually(lambda: self.session.value(
+                "select count(*) = 2 from pg_locks where locktype = 'advisory' and not granted"), "both wait")
+            holder.run("commit")
+            self.assertEqual((one.result(), other.result()), (2, 2))
+
+    def test_a_message_is_found_by_an_index_whatever_statistics_say(self):
+        """Vacuum met the table while all its rows were uncommitted: every index looks alike."""
+        session = self.connect()
+        session.run("begin")
+        session.run("select conv_import(%s::text)", history("s", 3_000))
+        self.session.run("vacuum analyze conversations")
+        plan = json.dumps(session.value(
+            "explain (format json) select exists (select from conv_find(c.session_key, c.role, c.fingerprint, c.\"timestamp\", "
+            "c.message_id, c.source, c.content, c.metadata ->> 'api_message_id', c.metadata ->> 'session_id')) "
+            "from (select * from conversations offset 0) c"))
+        for index in ("identity", "message_id", "api_message", "words"):
+            self.assertIn(f'"conversations_{index}_idx"', plan)
+        for index in ("conversations_pkey", "conversations_session_idx", "conversations_time_idx"):
+            self.assertNotIn(f'"{index}"', plan)
+        session.run("rollback")
+
     def test_resumed_sessions_at_once(self):
         """Ids of Claude Code are unique over sessions, so writers of two sessions must meet."""
         def resumed(session):

@@ -78,6 +78,7 @@ CALLS = {
     "conv_fingerprint": "select $conv_fingerprint('苹果和香蕉')",
     "conv_global_ids": "select $conv_global_ids('claude_code')",
     "conv_indexed": "select $conv_indexed()",
+    "conv_claim": "select * from $conv_claim('{s1}', '{s1}', '{openclaw}')",
     "conv_lock": "select $conv_lock($conv_lock_numbers('s1', 'claude_code'))",
     "conv_lock_numbers": "select $conv_lock_numbers('s1', 'claude_code')",
     "conv_path": "select $conv_path('a/b')",
@@ -788,7 +789,8 @@ class NoRightsTest(ClusterTest):
         reads = {name for name in CALLS if name.split(",")[0] in {
             "memory_search", "memory_explain", "memory_context", "memory_status", "memory_status_rows", "memory_related",
             "memory_entities", "memory_entity", "memory_cooccurrence", "memory_graph", "memory_graph_html", "conv_list",
-            "conv_get", "conv_stats", "conv_search", "conv_rank", "conv_sessions", "conv_session", "conv_find", "conv_sources"}}
+            "conv_get", "conv_stats", "conv_search", "conv_rank", "conv_sessions", "conv_session", "conv_claim", "conv_find",
+            "conv_sources"}}
         with self.connect() as owner, self.connect(user="looker") as session:
             before = owner.rows("select * from memories")
             for name, statement in (CALLS | OWNER_CALLS).items():

@@ -143,6 +143,7 @@ fn read_message(context: &mut Context, name: &str, node: Node<'_>, message: &str
         moment,
         id: id.and_then(json::scalar).or(Some(Cow::Borrowed(name)).filter(|name| !name.is_empty())),
         part_of: None,
+        complete: true,
         source: Format::ChatGpt.name(),
         channel: None,
         sender: None,

@@ -2,6 +2,11 @@
 //!
 //! A line is a block of an API message, what a person typed, or what the program adds for the model in the person's
 //! name: results of tools, summaries, the traces of commands. Only the first two are speech.
+//!
+//! Nothing in a line says whether it is another block of its API message or the block before, grown: both have the
+//! same message id, an id of their own and the line before as parent. So a line is taken for a snapshot of another
+//! only if everything speaks for it: its words go on with those of the other, the other has no reason for stopping,
+//! and no other block of the API message (thinking, a tool, other words) stands between them.
 
 use crate::context::{Context, Draft, Metadata};
 use crate::json::{self, truth, Error};
@@ -70,7 +75,9 @@ pub(crate) fn read(context: &mut Context, record: &str) -> Result<bool, Error> {
         context.skip(Rule::NoText);
         return Ok(true);
     };
-    let [api_id, content, model] = json::members(message, &["id", "content", "model"]);
+    let [api_id, content, model, stop_reason] =
+        json::members(message, &["id", "content", "model", "stop_reason"]);
+    let api_id = api_id.and_then(json::scalar).filter(|_| role == "assistant");
     let model = model.and_then(json::scalar);
     let rule = if truth(sidechain) {
         Some(Rule::Sidechain)
@@ -95,6 +102,9 @@ pub(crate) fn read(context: &mut Context, record: &str) -> Result<bool, Error> {
         _ => None,
     };
     if let Some(rule) = rule {
+        if let Some(id) = &api_id {
+            context.block(id);
+        }
         context.skip(rule);
         return Ok(true);
     }
@@ -108,7 +118,8 @@ pub(crate) fn read(context: &mut Context, record: &str) -> Result<bool, Error> {
         content: speech.text,
         moment,
         id: uuid.and_then(json::scalar),
-        part_of: api_id.and_then(json::scalar).filter(|_| role == "assistant"),
+        part_of: api_id,
+        complete: stop_reason.is_some(),
         source: Format::ClaudeCode.name(),
         channel: None,
         sender: None,

@@ -38,12 +38,18 @@ fn without_envelopes(text: &str) -> Cow<'_, str> {
     }
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
+    // Once a fence was never closed none after it is: looking again for each would be quadratic.
+    let mut may_close = true;
     while !rest.is_empty() {
         let (line, after) = split_line(rest);
-        if ENVELOPES.iter().any(|end| line.trim_end().ends_with(end)) {
-            if let Some(after) = after_block(after) {
-                rest = after;
-                continue;
+        if may_close && ENVELOPES.iter().any(|end| line.trim_end().ends_with(end)) {
+            match after_block(after) {
+                Block::Closed(after) => {
+                    rest = after;
+                    continue;
+                }
+                Block::Open => may_close = false,
+                Block::Missing => {}
             }
         }
         kept.push_str(line);
@@ -52,20 +58,29 @@ fn without_envelopes(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// What follows the fenced block at the start of `text`.
-fn after_block(text: &str) -> Option<&str> {
+/// The fenced block at the start of a text.
+enum Block<'a> {
+    /// It is closed, and this follows.
+    Closed(&'a str),
+    /// It is never closed.
+    Open,
+    /// There is none.
+    Missing,
+}
+
+fn after_block(text: &str) -> Block<'_> {
     let (fence, mut rest) = split_line(text.trim_start());
     if !fence.starts_with("```") {
-        return None;
+        return Block::Missing;
     }
     while !rest.is_empty() {
         let (line, after) = split_line(rest);
         rest = after;
         if line.trim() == "```" {
-            return Some(rest);
+            return Block::Closed(rest);
         }
     }
-    None
+    Block::Open
 }
 
 /// The first line with its end, and the rest.
@@ -126,6 +141,15 @@ mod tests {
         ] {
             assert_eq!(comparison_text(text), text);
         }
+    }
+
+    /// Minutes if each open fence is looked for to the end.
+    #[test]
+    fn fences_that_never_close_take_no_longer() {
+        let text = "Info (untrusted metadata):\n```json\n".repeat(200_000);
+        assert_eq!(comparison_text(&text), text.trim());
+        let mixed = format!("{ENVELOPE}记得\nInfo (untrusted metadata):\n```json\nx");
+        assert_eq!(comparison_text(&mixed), "记得\nInfo (untrusted metadata):\n```json\nx");
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(crate) struct Context {
     last_time: Option<i64>,
     /// How often a message without id and time has been said, by its hash.
     said: HashMap<u64, u32>,
+    /// How many conversations without a name began with the same words.
+    unnamed: HashMap<i64, u32>,
 }
 
 /// A time and where it comes from; `None` if none is known so far.
@@ -46,6 +48,8 @@ pub(crate) struct Draft<'a> {
     pub id: Option<Cow<'a, str>>,
     /// The API message it is part of.
     pub part_of: Option<Cow<'a, str>>,
+    /// Whether that API message is known to end here.
+    pub complete: bool,
     pub source: &'static str,
     pub channel: Option<Cow<'a, str>>,
     pub sender: Option<Cow<'a, str>>,
@@ -80,12 +84,18 @@ impl Context {
             session: None,
             last_time: None,
             said: HashMap::new(),
+            unnamed: HashMap::new(),
         }
     }
 
     /// The record is no message.
     pub(crate) fn skip(&mut self, rule: Rule) {
         self.queue.push(Item::Skipped { line: self.line, rule });
+    }
+
+    /// The record is a block of an API message that holds no words: what comes before it is whole.
+    pub(crate) fn block(&mut self, part_of: &str) {
+        self.queue.end_block(&bounded(part_of, MAX_MESSAGE_ID));
     }
 
     /// The record cannot be read.
@@ -137,11 +147,23 @@ impl Context {
         if self.session.is_none() {
             let (key, origin) = match &self.options.session_key {
                 Some(given) => (given.clone(), KeyOrigin::Given),
-                None => (format!("chat:{:016x}", fingerprint(content)), KeyOrigin::Derived),
+                None => (self.derived_key(content), KeyOrigin::Derived),
             };
             self.announce(Session { line: self.line, key, origin, id: None, title: None });
         }
         self.session.as_ref().map(|session| (session.key.clone(), session.id.clone())).unwrap_or_default()
+    }
+
+    /// The key of a conversation that nobody named: its first words, and which of this history's it is that begin
+    /// with them.
+    fn derived_key(&mut self, content: &str) -> String {
+        let first = fingerprint(content);
+        let count = self.unnamed.entry(first).or_insert(0);
+        *count += 1;
+        match count {
+            1 => format!("chat:{first:016x}"),
+            count => format!("chat:{first:016x}:{count}"),
+        }
     }
 
     /// The first of several places for a time that holds one, else the last time before.
@@ -194,6 +216,7 @@ impl Context {
             unreadable_time: draft.moment.unreadable,
             message_id,
             supersedes: Vec::new(),
+            may_grow: part_of.is_some() && !draft.complete,
             part_of,
             source: draft.source,
             channel: draft.channel.map(Cow::into_owned).or_else(|| self.options.channel.clone()),

@@ -27,6 +27,8 @@ pub(crate) struct Record<'b> {
     pub offset: u64,
     /// The input ends in it: the rest may still be written.
     pub open: bool,
+    /// It is the first of an array at the top of a document: another conversation, as an array in a line is.
+    pub begins: bool,
 }
 
 /// How records are divided.
@@ -50,6 +52,8 @@ pub(crate) struct Input<'a> {
     line: u64,
     offset: u64,
     within_array: bool,
+    /// An array was opened and none of its elements returned.
+    begins: bool,
 }
 
 /// Whether bytes are compressed with zstd.
@@ -112,8 +116,12 @@ impl<'a> Input<'a> {
             offset = BYTE_ORDER_MARK.len();
             source.consume(offset);
         }
-        let framing = framing(&prefix);
-        Ok((Input { source, framing, line: 1, offset: offset as u64, within_array: false }, prefix))
+        // A first line longer than the prefix must not be taken for a document's; of a stream it is, which divides
+        // whole lines alike.
+        let framing = framing(if let Source::Plain(whole) = &source { whole } else { &prefix });
+        let input =
+            Input { source, framing, line: 1, offset: offset as u64, within_array: false, begins: false };
+        Ok((input, prefix))
     }
 
     /// The framing of the records.
@@ -167,7 +175,7 @@ impl<'a> Input<'a> {
             Framing::Values => memchr::memchr_iter(b'\n', bytes).count() as u64,
         };
         self.offset += bytes.len() as u64;
-        Ok(Some(Record { bytes, line, offset, open: !ended }))
+        Ok(Some(Record { bytes, line, offset, open: !ended, begins: std::mem::take(&mut self.begins) }))
     }
 
     /// Goes to the next value of a document and returns its first byte.
@@ -182,7 +190,10 @@ impl<'a> Input<'a> {
                 match byte {
                     b'\n' => self.line += 1,
                     b',' | b' ' | b'\t' | b'\r' => {}
-                    b'[' if !self.within_array => self.within_array = true,
+                    b'[' if !self.within_array => {
+                        self.within_array = true;
+                        self.begins = true;
+                    }
                     b']' if self.within_array => self.within_array = false,
                     _ => {
                         start = Some(*byte);

@@ -15,7 +15,8 @@
 //! # Identity
 //!
 //! Two deliveries are the same message if they have the same [`Message::source`] and [`Message::message_id`], within
-//! their session or, for `claude_code`, anywhere: a resumed session repeats the lines of the one before under its own
+//! their session (its id, too, where both name one: a chat that was begun anew keeps its key) or, for `claude_code`,
+//! anywhere: a resumed session repeats the lines of the one before under its own
 //! session id. Without an id in common (two sources, or no id) it is the same session, role and
 //! [`Message::fingerprint`] within five seconds.
 //!
@@ -24,16 +25,18 @@
 //! longer one, adds nothing twice, and two equal messages of one history are two.
 //!
 //! Claude Code has two levels of identity. The `uuid` of a line is the message id. The id of the API message, which
-//! may span several lines, is [`Message::part_of`]; a later line of it that begins with the words of an earlier one
-//! is a longer snapshot of the same text, and only the longest is returned. It names those it replaces in
-//! [`Message::supersedes`]. They may have been stored from a history that ended between them, so for the same rows in
-//! whatever order histories are read, a store
-//! - replaces the row whose message id is in `supersedes` by the new message, and adds nothing;
-//! - takes a message for a duplicate if a row of the same `part_of` begins with its words.
+//! may span several lines, is [`Message::part_of`]; a later line of it that begins with the words of an earlier,
+//! unfinished one and is longer is a snapshot of the same block if no other block of the API message stands between
+//! them, and only the longest is returned. It names those it replaces in [`Message::supersedes`]. They may have been
+//! stored from a history that ended between them, so for the same rows in whatever order histories are read, a store
+//! - replaces the rows whose message ids are in `supersedes`, all of them, by the new message, and adds nothing;
+//! - takes a message that [may still grow](Message::may_grow) for a duplicate if a row of the same `part_of` begins
+//!   with its words.
 //!
 //! # Sessions
 //!
-//! The key is the caller's, else the one the history names, else one made of the first message. OpenClaw has two
+//! The key is the caller's, else the one the history names, else one made of the first message and, where several
+//! conversations of one history begin with the same words, of its place among them. OpenClaw has two
 //! names for a session: a file knows its `session_id`, hooks know the `session_key`, and SQLite rows know both
 //! ([`Session::key`], [`Session::id`]). Where rows of the same id are stored under another key, that key is the
 //! session's.
@@ -155,6 +158,8 @@ pub struct Options {
     pub keep_raw: bool,
     /// Most bytes that are unpacked from compressed data.
     pub max_bytes: u64,
+    /// Called before each record, for a caller that may have to give up; blank ones give no item.
+    pub pause: fn(),
 }
 
 impl Default for Options {
@@ -167,6 +172,7 @@ impl Default for Options {
             zone: Zone::UTC,
             keep_raw: false,
             max_bytes: 1 << 30,
+            pause: || {},
         }
     }
 }
@@ -250,6 +256,8 @@ pub struct Message {
     pub supersedes: Vec<String>,
     /// The API message it is part of, at most [`MAX_MESSAGE_ID`] bytes; in `metadata`, too, as `api_message_id`.
     pub part_of: Option<String>,
+    /// Whether it may be an unfinished snapshot of a block of that API message: nothing yet says that it is whole.
+    pub may_grow: bool,
     /// [`Format::name`] of the format it was read as.
     pub source: &'static str,
     /// Where it was said: `telegram`, `feishu` …

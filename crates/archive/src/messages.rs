@@ -115,6 +115,7 @@ fn read_message(context: &mut Context, message: &str, format: Format) {
         moment,
         id: message_id.or(id).and_then(json::scalar),
         part_of: None,
+        complete: true,
         source: format.name(),
         channel: None,
         sender: name.and_then(json::scalar),

@@ -20,13 +20,23 @@ fn weight(message: &Message) -> usize {
     message.content.len() + message.raw.as_ref().map_or(0, String::len)
 }
 
+/// What a message is to the one before it.
+enum Relation {
+    /// A longer snapshot of it.
+    Replaces,
+    /// A shorter snapshot of it.
+    Covered,
+    /// Something else.
+    Other,
+}
+
 /// Items in order, the first `free` of them ready to leave.
 #[derive(Default)]
 pub(crate) struct Queue {
     items: VecDeque<Item>,
     free: usize,
     held_bytes: usize,
-    /// The API message that may still grow.
+    /// The API message of which the last block may still grow.
     group: Option<String>,
     /// Whether messages wait for a time.
     untimed: bool,
@@ -46,40 +56,73 @@ impl Queue {
 
     /// Appends a message; one of [`TimeOrigin::Unknown`] waits for [`Queue::time`].
     pub(crate) fn message(&mut self, mut message: Message) {
-        if message.part_of.is_some() && message.part_of != self.group {
-            self.group = None;
-            self.release();
-            self.group.clone_from(&message.part_of);
-        }
-        if message.part_of.is_some() && !self.supersede(&mut message) {
-            self.append(Item::Skipped { line: message.line, rule: Rule::Snapshot });
-            return;
+        if message.part_of.is_some() {
+            match self.compare(&mut message) {
+                Relation::Covered => {
+                    self.append(Item::Skipped { line: message.line, rule: Rule::Snapshot });
+                    return;
+                }
+                Relation::Replaces => {}
+                Relation::Other => {
+                    self.close();
+                    self.group.clone_from(&message.part_of);
+                }
+            }
         }
         self.untimed |= message.time == TimeOrigin::Unknown;
         self.append(Item::Message(Box::new(message)));
     }
 
-    /// Takes the shorter snapshots of a message out; `false` if it is the shorter one itself.
-    fn supersede(&mut self, message: &mut Message) -> bool {
+    /// What a message is to the block of its API message that may still grow, if there is one; a shorter snapshot is
+    /// taken out.
+    fn compare(&mut self, message: &mut Message) -> Relation {
+        if message.part_of != self.group {
+            return Relation::Other;
+        }
         let Queue { items, free, held_bytes, .. } = self;
         let held = (*free).max(items.len().saturating_sub(REACH));
-        for item in items.iter_mut().skip(held) {
+        for item in items.iter_mut().skip(held).rev() {
             let Item::Message(earlier) = item else { continue };
             if earlier.part_of != message.part_of {
                 continue;
             }
-            if message.content.starts_with(&earlier.content) {
+            if earlier.may_grow && message.content.starts_with(&earlier.content) {
                 message.supersedes.append(&mut earlier.supersedes);
                 message.supersedes.extend(earlier.message_id.take());
+                message.supersedes.retain(|id| Some(id) != message.message_id.as_ref());
                 *held_bytes = held_bytes.saturating_sub(weight(earlier));
                 *item = Item::Skipped { line: earlier.line, rule: Rule::Snapshot };
-            } else if earlier.content.starts_with(&message.content) {
-                earlier.supersedes.extend(message.message_id.take());
-                return false;
+                return Relation::Replaces;
+            }
+            if message.may_grow && earlier.content.starts_with(&message.content) {
+                let other = message.message_id.take().filter(|id| Some(id) != earlier.message_id.as_ref());
+                earlier.supersedes.extend(other);
+                return Relation::Covered;
+            }
+            return Relation::Other;
+        }
+        Relation::Other
+    }
+
+    /// An API message goes on with something else: its block so far is whole.
+    pub(crate) fn end_block(&mut self, part_of: &str) {
+        if self.group.as_deref() == Some(part_of) {
+            self.close();
+        }
+    }
+
+    /// The block that may still grow is whole.
+    fn close(&mut self) {
+        let Some(group) = self.group.take() else { return };
+        let held = self.free.max(self.items.len().saturating_sub(REACH));
+        for item in self.items.iter_mut().skip(held) {
+            if let Item::Message(message) = item {
+                if message.part_of.as_ref() == Some(&group) {
+                    message.may_grow = false;
+                }
             }
         }
-        message.supersedes.retain(|id| Some(id) != message.message_id.as_ref());
-        true
+        self.release();
     }
 
     fn append(&mut self, item: Item) {

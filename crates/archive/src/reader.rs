@@ -58,6 +58,8 @@ impl Iterator for Reader<'_> {
             let Some(input) = self.input.as_mut() else {
                 return self.failure.take().map(Err);
             };
+            // Blank records give no item: without this a caller would not get a word in.
+            (self.context.options.pause)();
             let framing = input.framing();
             let mut buffer = std::mem::take(&mut self.buffer);
             match input.next(&mut buffer) {
@@ -94,9 +96,15 @@ impl Reader<'_> {
             Err(_) => String::from_utf8_lossy(record.bytes),
         };
         // Files that were put behind each other have byte order marks in between, and a crash leaves blocks of NUL.
-        let text = text.trim_matches(|c: char| c.is_ascii_whitespace() || matches!(c, '\0' | '\u{feff}'));
+        let blank = |c: char| c.is_ascii_whitespace() || matches!(c, '\0' | '\u{feff}');
+        let shown = text.trim_start_matches(blank);
+        let before = text.len() - shown.len();
+        let text = shown.trim_end_matches(blank);
         if text.is_empty() {
             return;
+        }
+        if record.begins {
+            self.context.begin();
         }
         let result = match self.object_or_list(text, framing) {
             Err(error) => match json::repair(text) {
@@ -108,11 +116,14 @@ impl Reader<'_> {
         match result {
             Ok(Outcome::Read) => {}
             Ok(Outcome::Unknown) => self.context.skip(Rule::Unrecognised),
-            Err(_) if record.open => {
+            Err(_) if record.open && may_be_completed(text) => {
                 self.context.queue.push(Item::Pending { line: record.line, offset: record.offset });
             }
             Err(error) => {
-                let column = if error.line() == 1 { error.column() } else { 0 };
+                let column = match (error.line(), error.column()) {
+                    (1, column @ 1..) => place(record.bytes, before + column),
+                    _ => 0,
+                };
                 self.context.bad(Reason::Json { column });
             }
         }
@@ -179,6 +190,33 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether a text that is not JSON is the beginning of some.
+fn may_be_completed(text: &str) -> bool {
+    let repaired = json::repair(text);
+    json::check(repaired.as_deref().unwrap_or(text)).is_err_and(|error| error.is_eof())
+}
+
+/// The byte of a record, from 1, that is byte `column` of its text, in which bytes that are no UTF-8 became U+FFFD.
+fn place(bytes: &[u8], column: usize) -> usize {
+    let (mut shown, mut read) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        let valid = chunk.valid().len();
+        if shown + valid >= column {
+            return read + column - shown;
+        }
+        shown += valid;
+        read += valid;
+        if !chunk.invalid().is_empty() {
+            shown += '\u{fffd}'.len_utf8();
+            if shown >= column {
+                return read + 1;
+            }
+            read += chunk.invalid().len();
+        }
+    }
+    read
 }
 
 /// The format an object looks like.

@@ -285,3 +285,73 @@ fn items_keep_the_order_of_the_history() {
         .collect();
     assert_eq!(lines, [1, 2, 3]);
 }
+
+/// An array of a line of its own is a conversation, however long the line is.
+#[test]
+fn a_long_line_is_divided_like_a_short_one() {
+    for length in [10, 100_000] {
+        let first = "长".repeat(length);
+        let history = format!(
+            "[{{\"role\":\"user\",\"content\":\"{first}\"}}]\n[{{\"role\":\"user\",\"content\":\"b\"}}]\n[{{\"role\":\"user\",\"content\":\"c\"}}]\n"
+        );
+        let packed = zstd::encode_all(history.as_bytes(), 3).unwrap();
+        for found in [auto(&history), auto(packed)] {
+            let mut keys: Vec<&str> = found.messages.iter().map(|m| m.session_key.as_str()).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), 3, "{length}");
+        }
+    }
+}
+
+#[test]
+fn unnamed_conversations_with_the_same_first_words_are_two() {
+    let list = |answer: &str| {
+        format!(r#"[{{"role":"user","content":"hi"}},{{"role":"assistant","content":"{answer}"}}]"#)
+    };
+    let found = auto(format!("{}\n{}\n", list("a"), list("b")));
+    assert_eq!(found.texts(), ["hi", "a", "hi", "b"]);
+    let key = |place: usize| found.messages[place].session_key.as_str();
+    assert_eq!(key(0), key(1));
+    assert_eq!(key(2), key(3));
+    assert_ne!(key(0), key(2));
+    // The same for a longer history.
+    let longer = auto(format!("{}\n{}\n{}\n", list("a"), list("b"), list("c")));
+    assert_eq!(longer.messages[..4], found.messages[..]);
+}
+
+#[test]
+fn what_can_never_be_completed_is_bad_and_not_pending() {
+    for text in ["{\"a\": oops", "{\"type\":\"message\"} x", "oops", "{\"a\":1}}"] {
+        let found = auto(text);
+        assert_eq!((found.bad.len(), found.pending.len()), (1, 0), "{text}");
+    }
+    for text in ["{\"a\": \"b", "{\"a\": tru", "{\"a\": \"tab\t", "{\"a\": \"\\ud83d", "{\"a\": \"\\"] {
+        let found = auto(text);
+        assert_eq!((found.bad.len(), found.pending.len()), (0, 1), "{text}");
+    }
+}
+
+#[test]
+fn the_byte_of_a_bad_line_is_counted_in_the_line() {
+    let column = |line: &[u8]| match auto(line).bad[..] {
+        [(1, Reason::Json { column })] => column,
+        ref bad => panic!("{bad:?}"),
+    };
+    let bare = column(b"{\"a\": oops}\n");
+    assert_eq!(column(b"   \t{\"a\": oops}\n"), bare + 4);
+    assert_eq!(column(b"{\"\xff\": oops}\n"), bare);
+    assert_eq!(column(b"{\"\xf0\x9f\": oops}\n"), bare + 1);
+}
+
+/// A caller is asked between blank lines, too.
+#[test]
+fn blank_lines_can_be_given_up() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static PAUSES: AtomicUsize = AtomicUsize::new(0);
+    let pause = || {
+        PAUSES.fetch_add(1, Ordering::Relaxed);
+    };
+    assert!(outcome("\n".repeat(1_000), &Options { pause, ..Options::default() }).messages.is_empty());
+    assert!(PAUSES.load(Ordering::Relaxed) >= 1_000);
+}

@@ -245,13 +245,42 @@ fn snapshots_in_any_order_give_the_longest() {
     assert_eq!(auto(lines.join("\n")).texts(), ["上线了吗", "上线了，一切正常。"]);
 }
 
+/// Blocks of one API message are no snapshots of each other because one begins with the words of another.
+#[test]
+fn blocks_of_one_message_all_stay() {
+    let line = |id: &str, stop: &str, block: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","sessionId":"s","timestamp":"2026-03-01T09:00:00Z","message":{{"id":"msg_1","role":"assistant","stop_reason":{stop},"content":[{block}]}}}}"#
+        )
+    };
+    let text =
+        |id: &str, stop: &str, text: &str| line(id, stop, &format!(r#"{{"type":"text","text":"{text}"}}"#));
+    let tool = line("t", "null", r#"{"type":"tool_use","id":"c","name":"read","input":{}}"#);
+    let (short, long, other) =
+        (text("a", "null", "好"), text("b", "null", "好的，改完了"), text("c", "null", "等等"));
+    for (lines, expected) in [
+        (vec![&short, &tool, &long], vec!["好", "好的，改完了"]),
+        (vec![&long, &tool, &short], vec!["好的，改完了", "好"]),
+        (vec![&short, &other, &long], vec!["好", "等等", "好的，改完了"]),
+        (vec![&long, &other, &short], vec!["好的，改完了", "等等", "好"]),
+        (vec![&text("a", "\"end_turn\"", "好"), &long], vec!["好", "好的，改完了"]),
+        (vec![&short, &long, &other], vec!["好的，改完了", "等等"]),
+    ] {
+        let lines: Vec<&str> = lines.into_iter().map(String::as_str).collect();
+        let found = auto(lines.join("\n"));
+        assert_eq!(found.texts(), expected);
+        // All but the last are whole: no row that is stored may swallow them.
+        assert!(found.messages.iter().rev().skip(1).all(|message| !message.may_grow));
+    }
+}
+
 /// What a store holds after histories were read into it one after the other, by the rules of the crate.
 fn stored(histories: &[&str]) -> Vec<String> {
     let mut rows: Vec<memory_archive::Message> = Vec::new();
     for history in histories {
         for message in auto(history).messages {
             let prefix = |row: &memory_archive::Message| {
-                row.part_of.is_some()
+                message.may_grow
                     && row.part_of == message.part_of
                     && row.content.starts_with(&message.content)
             };

@@ -350,3 +350,94 @@ select conv_to_memory('k', max_chars => 0);
 insert into conversations (session_key, role, content) values ('', 'user', 'x');
 insert into conversations (session_key, role, content) values ('k', 'user', null);
 select (conv_append('k', 'user', '', message_id => '')).added;
+\set VERBOSITY default
+
+--
+-- Which message is which, again
+--
+delete from conversations;
+-- A chat begun anew keeps its key and has another session id: each id goes where its messages are
+create function rows_of(id text, key text, numbers integer[]) returns text language sql as $$
+    select string_agg(json_build_object('session_id', id, 'session_key', key, 'event_json', json_build_object(
+        'type', 'message', 'id', 'm' || n, 'timestamp', '2026-02-19T01:00:00Z'::timestamptz + n * interval '1 minute',
+        'message', json_build_object('role', 'user', 'content', id || ' ' || n)))::text, e'\n' order by n) || e'\n'
+    from unnest(numbers) n
+$$;
+select added from conv_import('{"type":"session","version":3,"id":"sid 1","timestamp":"2026-02-19T01:00:00Z"}
+{"type":"message","id":"m1","timestamp":"2026-02-19T01:01:00Z","message":{"role":"user","content":"sid 1 1"}}
+');
+select added, duplicates, report -> 'sessions' as sessions from conv_import(rows_of('sid 1', 'agent:main:main', '{1,2}') || rows_of('sid 2', 'agent:main:main', '{1,3}'));
+select added, duplicates from conv_import(rows_of('sid 2', 'agent:main:main', '{1,3}') || rows_of('sid 1', 'agent:main:main', '{1,2}'));
+select added, duplicates from conv_import('{"type":"session","version":3,"id":"sid 2","timestamp":"2026-02-19T01:00:00Z"}
+{"type":"message","id":"m1","timestamp":"2026-02-19T01:01:00Z","message":{"role":"user","content":"sid 2 1"}}
+');
+select session_key, metadata ->> 'session_id' as session_id, message_id, content from conversations order by 1, 2, 3;
+-- The same id in two session ids of one key, in one import and after another
+delete from conversations;
+select added, duplicates from conv_import(rows_of('sid 3', 'k', '{1}') || rows_of('sid 4', 'k', '{1}'));
+select added, duplicates from conv_import(rows_of('sid 5', 'k', '{1}'));
+select added, duplicates from conv_import(rows_of('sid 4', 'k', '{1}'));
+select count(*) from conv_get('k');
+-- One rule whether two messages come in one batch or in two: by source and words, and by the source that is stored
+delete from conversations;
+insert into histories values ('alike 1', $h${"type":"message","id":"1","timestamp":"2026-02-19T01:00:00Z","message":{"role":"user","content":"从记录"}}
+$h$), ('alike 2', $h${"type":"message:received","sessionKey":"k","timestamp":"2026-02-19T02:00:00Z","context":{"from":"7","content":"从钩子","messageId":"1","channelId":"x"}}
+$h$);
+select added, duplicates from conv_import((select string_agg(data, '' order by name) from histories where name like 'alike%'), session_key => 'one');
+select added, duplicates from histories, conv_import(data, session_key => 'two') where name like 'alike%' order by name;
+delete from conversations;
+insert into histories values ('resumed', $h${"type":"user","uuid":"u1","sessionId":"r1","timestamp":"2026-02-19T01:20:00Z","message":{"role":"user","content":"同一行"}}
+{"type":"user","uuid":"u1","sessionId":"r2","timestamp":"2026-02-19T01:20:00Z","message":{"role":"user","content":"同一行"}}
+$h$);
+select added, duplicates from conv_import((select data from histories where name = 'resumed'), source => 'mine');
+select line, added, duplicates from regexp_split_to_table((select data from histories where name = 'resumed'), '\n') with ordinality l (line_text, line),
+    conv_import(line_text, source => 'other') where line_text <> '' order by line;
+-- A longer snapshot takes the place of all that are stored, and nothing else of its API message does
+delete from conversations;
+create function block(id text, content text, stop text default null) returns text language sql as $$
+    select json_build_object('type', 'assistant', 'uuid', id, 'sessionId', 'c', 'timestamp', '2026-02-19T01:20:00Z', 'message', json_build_object(
+        'id', 'msg_' || left(id, 1), 'stop_reason', stop, 'content', json_build_array(json_build_object('type', 'text', 'text', content)))) || e'\n'
+$$;
+select sum(i.added) from unnest(array[block('a1', '好', 'stop'), block('a2', '好的', 'stop'), block('b1', '好')]) b, conv_import(b) i;
+select added, updated, duplicates from conv_import(block('a1', '好') || block('a2', '好的') || block('a3', '好的，改完了', 'end_turn'));
+select message_id, content from conv_get('c') order by message_id;
+select added, updated, duplicates from conv_import(block('a1', '好') || block('a2', '好的') || block('a3', '好的，改完了', 'end_turn'));
+select added, updated, duplicates from conv_import(block('a4', '好', 'end_turn'));
+select message_id, content from conv_get('c') order by message_id;
+
+--
+-- Long ids, ends of time, a table of somebody else's
+--
+delete from conversations;
+select added from conv_append('long', 'user', 'x', '2026-02-19', metadata => jsonb_build_object('session_id', (select string_agg(md5(n::text), '') from generate_series(1, 2000) n)));
+select added from conv_append('long', 'user', 'y', '2026-02-19', metadata => jsonb_build_object('api_message_id', (select string_agg(md5(n::text), '') from generate_series(1, 2000) n)));
+select added from conv_import('{"session_id":"' || (select string_agg(md5(n::text), '') from generate_series(1, 2000) n) || '","session_key":"long","event_json":{"type":"message","id":"l1","timestamp":"2026-02-19T05:00:00Z","message":{"role":"user","content":"z"}}}');
+select t, (conv_append('ends', 'user', 'x', t)).added
+from unnest(array['294276-12-31 23:59:59.999999+00', '294276-12-31 23:59:56+00', '4714-11-24 00:00:00+00 BC', '4714-11-24 00:00:04+00 BC']::timestamptz[]) t;
+select conv_append('ends', 'user', 'x', 'infinity');
+begin;
+alter table conversations rename to archived;
+create table conversations (id integer, note text);
+select conv_init();
+rollback;
+
+--
+-- Figures and lists, again
+--
+delete from conversations;
+insert into conversations (session_key, role, content, "timestamp", source)
+select 'tie ' || n, 'user', 'x ' || n, '2026-02-19 08:00', case when n % 2 = 0 then '' end
+from generate_series(1, 3500) n;
+select by_source from conv_stats();
+select session_key from conv_list(3);
+select array_agg(session_key) from (select session_key from conv_list(3500) limit 3) l;
+-- Memories: what the arguments must be, and which are the conversation's
+select * from conv_to_memory('tie 1', metadata => '[1]');
+select * from conv_to_memory('tie 1', path => '');
+select * from conv_to_memory('tie 1', since => '2026-02-20', until => '2026-02-20');
+select * from conv_to_memory('tie 1');
+select memory_add('一条笔记', metadata => '{"session": "tie 1"}') is not null as noted;
+select memory_add('编号', metadata => '{"messages": [1e30, 1.5, -1, 0, "1", null, 9223372036854775808]}') as numbers \gset
+select count(*) from conv_sources(:numbers);
+select conv_forget('tie 1', memories => true);
+select content from memories where metadata ->> 'session' = 'tie 1';
