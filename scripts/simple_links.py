@@ -36,7 +36,8 @@ def simple_names(text: str) -> set[str]:
     for rule in RULES:
         for match in re.finditer(rule, text, re.ASCII if rule.startswith(r"\b") else 0):
             names.add(match.group(match.lastindex or 0))
-    return names | {"#" + tag for tag in re.findall(TAG, text)}
+    # A tag and a name of the same word are one, here and in ours.
+    return names | set(re.findall(TAG, text))
 
 
 def simple_pairs(names: dict[int, set[str]]) -> dict[tuple[int, int], float]:
@@ -75,8 +76,7 @@ def main() -> int:
         simple = {number: simple_names(text) for number, text in texts.items()}
         ours, pairs = {}, {}
         for number, text in texts.items():
-            found = connection.execute("select name, kind from memory_extract(%s)", (text,)).fetchall()
-            ours[number] = {("#" if kind == "tag" else "") + name for name, kind in found}
+            ours[number] = {name for name, in connection.execute("select name from memory_extract(%s)", (text,))}
             for other, score, shared in connection.execute(
                     "select id, score, shared from memory_related(%s::bigint, %s)", (number, RELATED)):
                 if other in texts:
@@ -89,8 +89,8 @@ def main() -> int:
 
     print("# Links: simple rules and ours\n")
     print("The sample diary (`examples/diary`), sections of 50 characters and more, once by the rules a plain linker")
-    print("uses (`scripts/simple_links.py` has them) and once by `memory_extract` and `memory_related`. Made by that")
-    print("script; what is found depends on the model only where names are not shared.\n")
+    print("uses and once by `memory_extract` and `memory_related`. Made by `scripts/simple_links.py`, which has the rules.")
+    print("Ours relate sections by nearness of meaning as well, and follow no name that is nearly everywhere.\n")
     print("| | simple rules | ours |\n|---|---|---|")
     print(f"| sections | {len(texts)} | {len(texts)} |")
     print(f"| different names and tags | {len(all_simple)} | {len(all_ours)} |")
