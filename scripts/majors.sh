@@ -58,7 +58,9 @@ for major in "$@"; do
     *) die "there is no recipe for PostgreSQL $major" "15, 16 and 17 have one." ;;
     esac
     [ -f "$("$config" --sharedir)/extension/vector.control" ] || build_pgvector "$config" "$folder"
-    # Debian's library looks for its socket and the C locale where the system has them; ours are given.
+    # Debian's programs look for libpq where the system would have it.
+    [ ! -d "$folder/usr/lib" ] || LD_LIBRARY_PATH=$(dirname "$(find "$folder/usr/lib" -name libpq.so.5 | head -n 1)")
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
     export PG_CONFIG=$config PG_MAJOR=$major CARGO_TARGET_DIR=$root/target/majors/$major
     export SUMMER_MEMORY_SERVER=$folder/server SUMMER_MEMORY_PORT=$((54300 + major))
     say "PostgreSQL $("$config" --version | cut -d' ' -f2)"

@@ -25,6 +25,10 @@ pg_regress=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress
 scripts/server.sh status >/dev/null 2>&1 || scripts/server.sh start
 mkdir -p "$suite/expected"
 
+# Up to 15 the expectations are looked for beside the input.
+expectations=()
+[ "$PG_MAJOR" -lt 16 ] || expectations=(--expecteddir="$suite")
+
 passed=0 failed=0 worst=0
 for name in "${names[@]}"; do
     [ -f "$suite/sql/$name.sql" ] || die "there is no regression test \"$name\"" "they are in $suite/sql"
@@ -35,7 +39,7 @@ for name in "${names[@]}"; do
     [ -f "$suite/expected/$name.out" ] || [ "$accept" = no ] || : >"$suite/expected/$name.out"
     start=$SECONDS
     code=0
-    "$pg_regress" --bindir="$("$PG_CONFIG" --bindir)" --inputdir="$suite" --expecteddir="$suite" \
+    "$pg_regress" --bindir="$("$PG_CONFIG" --bindir)" --inputdir="$suite" "${expectations[@]}" \
         --outputdir="$out" --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --dbname="$database" \
         --encoding=UTF8 --load-extension=vector --load-extension=summer_memory \
         "$name" >"$out/log" 2>&1 || code=$?
