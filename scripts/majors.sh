@@ -61,6 +61,8 @@ for major in "$@"; do
     # Debian's programs look for libpq where the system would have it.
     [ ! -d "$folder/usr/lib" ] || LD_LIBRARY_PATH=$(dirname "$(find "$folder/usr/lib" -name libpq.so.5 | head -n 1)")
     export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
+    lacking=$(ldd "$(dirname "$config")/postgres" | awk '/not found/ { print $1 }' | tr '\n' ' ')
+    [ -z "$lacking" ] || die "PostgreSQL $major needs libraries that are not here: $lacking" "install the packages that have them"
     export PG_CONFIG=$config PG_MAJOR=$major CARGO_TARGET_DIR=$root/target/majors/$major
     export SUMMER_MEMORY_SERVER=$folder/server SUMMER_MEMORY_PORT=$((54300 + major))
     say "PostgreSQL $("$config" --version | cut -d' ' -f2)"

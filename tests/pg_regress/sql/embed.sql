@@ -46,9 +46,11 @@ select memory_embed('{}'::text[]), memory_embed(null::text[]) is null as null_ar
 drop table texts;
 
 -- E13: nothing to embed is NULL
+\pset format unaligned
 select t, memory_embed(t) is null as no_vector, memory_embed(t, 'query') is null as no_query
 from unnest(array['', '   ', E'\n', E'\u3000', E'\ufeff\u200b', null]) with ordinality u (t, o)
 order by o;
+\pset format aligned
 select memory_embed(null::text, 'passage') is null, memory_try_embed(null::text) is null, memory_try_embed('') is null;
 
 -- E09: a text longer than the model's window is embedded whole, in windows, up to the setting

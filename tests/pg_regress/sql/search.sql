@@ -81,10 +81,12 @@ insert into memories (namespace, path, content) values
     ('S', 'stop', '的了是，是一句只有虚词的话'), ('S', 'blog', '博客换了主题'), ('S', 'the', 'to be or not to be, that is the question'),
     ('S04', 'd1', '晚上喝茶'), ('S04', 'd2', '买了一斤茶叶'), ('S04', 'd3', '绿茶和红茶'), ('S04', 'd4', '咖啡'),
     ('S06', 'd1', 'auth 模块'), ('S06', 'd2', 'admin 页面'), ('S06', 'd3', 'auth|admin 写法'), ('S06', 'd4', '重要');
+\pset format unaligned
 -- S01: nothing asked, nothing answered
 select q, (select count(*) from memory_search(q, 5, 'S')) as rows
 from unnest(array['', '   ', E'\t\n\u3000', E'\u200b', null]) with ordinality u (q, o)
 order by o;
+\pset format aligned
 select (select count(*) from memory_search('博客', 0, 'S')) as k_0, (select count(*) from memory_search('博客', null, 'S')) as k_null,
     (select count(*) from memory_search('博客', 1000000, 'S')) as k_huge, (select count(*) from memory_search('博客', 2147483647, 'S')) as k_max,
     (select count(*) from memory_search('博客', 1, 'S')) as k_1;
@@ -93,10 +95,12 @@ select count(*) from memory_search('博客', -1, 'S');
 select q, hits(q, 'S') as by_words, (select bool_and(score > 0 and score < 1) from memory_search(q, 5, 'S')) as finite
 from unnest(array['的了是', '的', '和 与 以及', 'the of and', 'to be or not to be']) with ordinality u (q, o)
 order by o;
+\pset format unaligned
 -- S03: signs have no words
 select q, hits(q, 'S') as by_words, (select count(*) from memory_search(q, 5, 'S')) = 3 as neighbours
 from unnest(array['。，！？', '---', '😀', '👨‍👩‍👧‍👦', '()', '""']) with ordinality u (q, o)
 order by o;
+\pset format aligned
 -- S04: a single character is looked for in words
 select hits('茶', 'S04') @> '{d1,d2,d3}' and not hits('茶', 'S04') @> '{d4}' as all_with_tea, (hits('喝茶', 'S04', 'hybrid'))[1] as first;
 update memories set embedding = null where namespace = 'S04';

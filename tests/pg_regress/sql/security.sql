@@ -244,7 +244,9 @@ order by 1;
 select name, context from pg_settings where name in ('summer_memory.model_dir', 'summer_memory.onnxruntime') order by name;
 set role regress_mallory;
 set summer_memory.model_dir = '/tmp';
+\set VERBOSITY sqlstate
 show summer_memory.model_dir;
+\set VERBOSITY default
 select memory_check_model('../../../../../etc');
 select jieba_load_userdict('/etc/passwd') is null;
 reset role;

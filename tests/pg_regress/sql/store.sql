@@ -5,14 +5,18 @@ set timezone = 'UTC';
 set datestyle = 'ISO, YMD';
 
 -- True where a row's derived columns are those of its text.
-create function in_step(m memories)
+create function in_step(id bigint)
 returns boolean
-language sql
-return m.content_hash = memory_content_hash(m.title, m.content)
-    and m.search = memory_tsvector(m.title, m.content)
-    and m.token_count = (select coalesce(sum(cardinality(positions)), 0) from unnest(m.search))
-    and m.model = memory_active_model()
-    and (m.embedding <=> memory_embed(memory_whole_text(m.title, m.content))) < 1e-6;
+language sql stable
+return (
+    select m.content_hash = memory_content_hash(m.title, m.content)
+        and m.search = memory_tsvector(m.title, m.content)
+        and m.token_count = (select coalesce(sum(cardinality(positions)), 0) from unnest(m.search))
+        and m.model = memory_active_model()
+        and (m.embedding <=> memory_embed(memory_whole_text(m.title, m.content))) < 1e-6
+    from memories m
+    where m.id = $1
+);
 
 --
 -- Plain insert, update, copy
@@ -23,7 +27,7 @@ select content from memory_search('通勤', 1);
 select id, namespace, path, chunk_index, title, content, metadata, tags, entities, occurred_at, expires_at, model, embed_error
 from memories
 order by id;
-select bool_and(in_step(m)) as in_step, bool_and(created_at <= now() and updated_at = created_at) as times,
+select bool_and(in_step(m.id)) as in_step, bool_and(created_at <= now() and updated_at = created_at) as times,
     min(vector_dims(embedding)) as dims, bool_and(abs(vector_norm(embedding) - 1) < 0.001) as normal
 from memories m;
 copy memories (path, title, content, metadata, tags) from stdin;
@@ -31,7 +35,7 @@ memory/2026-02-19.md	读书	《置身事内》读到第 6 章	{"source": "diary"
 memory/2026-02-19.md	待办	给 RSS 加 WebSub	{}	{}
 \N	\N	没有路径	{}	{}
 \.
-select path, chunk_index, title, content, metadata, tags, occurred_at, in_step(m) as in_step
+select path, chunk_index, title, content, metadata, tags, occurred_at, in_step(m.id) as in_step
 from memories m
 where id > 2
 order by id;
@@ -61,18 +65,18 @@ truncate memories restart identity;
 -- E07: the vector follows the text, and nothing else asks the model
 --
 insert into memories (path, content) values ('r', '甲：把猫粮换成低敏款');
-select in_step(m) from memories m;
+select in_step(m.id) from memories m;
 update memories set content = '乙：路由器重启三次' where path = 'r';
-select in_step(m), search @@ to_tsquery('jieba', '猫粮') as old_word, search @@ to_tsquery('jieba', '路由器') as new_word from memories m;
+select in_step(m.id), search @@ to_tsquery('jieba', '猫粮') as old_word, search @@ to_tsquery('jieba', '路由器') as new_word from memories m;
 update memories set title = '网络' where path = 'r';
-select in_step(m), search @@ to_tsquery('jieba', '网络') as title_word from memories m;
+select in_step(m.id), search @@ to_tsquery('jieba', '网络') as title_word from memories m;
 
 select memory_model_runs() as runs \gset
 create temporary table before as select id, embedding::text as vector, xmin::text as version from memories;
 update memories set metadata = '{"x": 1}', tags = '{网}', occurred_at = '2026-02-19', expires_at = '2999-01-01' where path = 'r';
 update memories set content = content, title = title where path = 'r';
 update memories set path = 'r2', namespace = 'other' where path = 'r';
-select memory_model_runs() - :runs as model_runs, m.embedding::text = b.vector as same_vector, in_step(m)
+select memory_model_runs() - :runs as model_runs, m.embedding::text = b.vector as same_vector, in_step(m.id)
 from memories m
 join before b using (id);
 -- An explicit vector wins over the text
@@ -80,7 +84,7 @@ update memories set content = '丙', embedding = memory_embed('query: 别的', '
 select content, (embedding <=> memory_embed('query: 别的', 'query')) < 1e-6 as given, model, search = memory_tsvector(title, content) as words_follow
 from memories;
 update memories set content = '丁' where path = 'r2';
-select in_step(m) from memories m;
+select in_step(m.id) from memories m;
 insert into memories (path, content, embedding) values ('given', '一', memory_embed('二'));
 select (embedding <=> memory_embed('二')) < 1e-6 as given, model from memories where path = 'given';
 insert into memories (path, content, embedding) values ('narrow', '一', '[1,2,3]');
@@ -110,7 +114,7 @@ create trigger a_users before insert or update on memories for each row execute 
 create trigger z_users before insert or update on memories for each row execute function users_trigger();
 insert into memories (path, content) values ('t', '有别人的触发器');
 update memories set content = '还是有' where path = 't';
-select in_step(m), metadata from memories m where path = 't';
+select in_step(m.id), metadata from memories m where path = 't';
 drop trigger a_users on memories;
 drop trigger z_users on memories;
 -- So is a column of the user's
@@ -128,7 +132,7 @@ select search @@ '风禾三'::tsquery as found, memory_reindex() as reindexed fr
 select search @@ '风禾三'::tsquery as found, memory_reindex() as reindexed, memory_model_runs() - :runs as model_runs from memories where path = 'words';
 delete from memory_words;
 update memories set search = null where path = 'words';
-select in_step(m), search @@ '风禾三'::tsquery as found from memories m where path = 'words';
+select in_step(m.id), search @@ '风禾三'::tsquery as found from memories m where path = 'words';
 truncate memories restart identity;
 
 --
@@ -149,7 +153,7 @@ select pending from memory_status;
 select memory_backfill(1);
 select memory_backfill();
 select memory_backfill();
-select path, in_step(m), model from memories m order by id;
+select path, in_step(m.id), model from memories m order by id;
 select pending, failed from memory_status;
 truncate memories restart identity;
 
@@ -159,7 +163,7 @@ update memories set embedding = null where path = 'e5';
 select path, degraded from memory_search('低敏猫粮', 1);
 select memories, pending from memory_status;
 select memory_backfill();
-select path, in_step(m) from memories m order by id;
+select path, in_step(m.id) from memories m order by id;
 truncate memories restart identity;
 
 -- embed = off and async leave it to others
@@ -168,7 +172,7 @@ insert into memories (path, content) values ('off', '不急着算向量');
 select embedding is null as pending, search @@ to_tsquery('jieba', '向量') as found from memories;
 select memory_backfill();
 reset summer_memory.embed;
-select in_step(m) from memories m;
+select in_step(m.id) from memories m;
 set summer_memory.embed = 'sometimes';
 truncate memories restart identity;
 
@@ -205,12 +209,12 @@ select memory_add('第二条', path => './notes//a.md', metadata => '{"k": 1}', 
 select memory_add('第三条', 'notes/a.md', 'work', occurred_at => '2026-01-02 03:04:05+00');
 select memory_add('第四条', 'notes/a.md');
 select memory_add('日记', 'memory/2026-02-19.md');
-select id, namespace, path, chunk_index, title, content, metadata, tags, occurred_at, expires_at, in_step(m)
+select id, namespace, path, chunk_index, title, content, metadata, tags, occurred_at, expires_at, in_step(m.id)
 from memories m
 order by id;
 -- A long text is split, and the pieces belong together by their path only
 select count(*) > 1 as several, count(distinct id) = count(*) as ids from memory_add(repeat('一句话，说说今天的事。', 100), 'long.md') id;
-select count(*) = max(chunk_index) + 1 as places, bool_and(in_step(m)) as in_step, string_agg(content, '' order by chunk_index) = repeat('一句话，说说今天的事。', 100) as whole
+select count(*) = max(chunk_index) + 1 as places, bool_and(in_step(m.id)) as in_step, string_agg(content, '' order by chunk_index) = repeat('一句话，说说今天的事。', 100) as whole
 from memories m
 where path = 'long.md';
 select memory_add(E'# 大标题\n\n## 节\n\n文\n', title => '外');
@@ -241,12 +245,12 @@ select memory_model_runs() - :runs as model_runs, count(*) as rows,
     bool_and(m.created_at = b.created_at and m.updated_at = b.updated_at and m.embedding::text = b.vector) as untouched
 from memories m
 join before b using (id, title);
-select id, chunk_index, title, metadata, occurred_at, in_step(m) from memories m order by chunk_index;
+select id, chunk_index, title, metadata, occurred_at, in_step(m.id) from memories m order by chunk_index;
 -- M17: an edited file: a section in front, one removed, one changed; two texts are new to the model
 select memory_model_runs() as runs \gset
 select * from memory_import('memory/2026-02-19.md', replace(:'v2', '\n', E'\n'));
 select memory_model_runs() - :runs as model_runs;
-select m.chunk_index, m.title, m.content, m.id = b.id as same_row, m.embedding::text = b.vector as same_vector, in_step(m)
+select m.chunk_index, m.title, m.content, m.id = b.id as same_row, m.embedding::text = b.vector as same_vector, in_step(m.id)
 from memories m
 left join before b using (id)
 order by m.chunk_index;
@@ -367,4 +371,4 @@ select memory_sweep();
 select memory_sweep();
 select path from memories where content like '%杨梅' order by path;
 reset summer_memory.embed;
-drop function in_step(memories);
+drop function in_step(bigint);
