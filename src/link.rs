@@ -20,7 +20,7 @@ use crate::search::{self, Arm, Scope, ALIVE};
 use crate::store;
 
 /// A name in more memories than this relates nothing: it is looked at for the overlap only.
-const HUB: usize = 200;
+const HUB: usize = 64;
 
 /// Most names of a memory that are looked up.
 const LOOKED_UP: usize = 64;
@@ -28,8 +28,14 @@ const LOOKED_UP: usize = 64;
 /// Memories of the same document before and behind that are candidates.
 const NEIGHBOURS: i32 = 10;
 
-/// Candidates that are read whole.
-const READ: usize = 200;
+/// Candidates by their names that are read whole, at least; of each row asked for so many.
+const READ: usize = 50;
+const READ_A_ROW: usize = 4;
+
+/// An index scan for a name gives all rows that have it, or a random choice of about so many: enough to see that
+/// it is a hub, at a fraction of the cost. Rows are not read ahead, as most would be read for nothing.
+const SCANNED: [(&std::ffi::CStr, &str); 2] =
+    [(c"gin_fuzzy_search_limit", "200"), (c"effective_io_concurrency", "1")];
 
 /// Most names in common that a row lists.
 const SHOWN: usize = 5;
@@ -38,7 +44,7 @@ const SHOWN: usize = 5;
 const MAX_K: usize = 1_000;
 
 /// Pairs of memories the distribution of similarities is taken from, and the fewest that tell anything.
-const SAMPLED: i64 = 100;
+const SAMPLED: i64 = 64;
 const TELLING: usize = 40;
 
 /// Best hits of a search whose names are followed.
@@ -188,13 +194,15 @@ fn postings(
     let mut counts = vec![0usize; keys.len()];
     let mut found: Vec<(usize, i64)> = Vec::new();
     let types = [PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::TEXTARRAYOID)];
-    store::query(client, &sql, &types, &[source.namespace.as_str().into(), keys.into()], |row| {
-        let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
-        if let Some(count) = counts.get_mut(place) {
-            *count += 1;
-        }
-        found.push((place, row[2].value::<i64>()?.unwrap_or(0)));
-        Ok(())
+    catalog::with_settings(&SCANNED, || {
+        store::query(client, &sql, &types, &[source.namespace.as_str().into(), keys.into()], |row| {
+            let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
+            if let Some(count) = counts.get_mut(place) {
+                *count += 1;
+            }
+            found.push((place, row[2].value::<i64>()?.unwrap_or(0)));
+            Ok(())
+        })
     })?;
     let mut shared = Postings::new();
     for (place, other) in found {
@@ -370,7 +378,8 @@ fn related(id: i64, k: usize, namespace: Option<&str>) -> Result<Vec<Related>, F
         let mut by_names: Vec<(i64, f64)> =
             shared.iter().map(|(&other, places)| (other, promise(places))).collect();
         by_names.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut ids: Vec<i64> = by_names.into_iter().take(READ).map(|other| other.0).collect();
+        let mut ids: Vec<i64> =
+            by_names.into_iter().take(READ.max(READ_A_ROW * k)).map(|other| other.0).collect();
         ids.extend(neighbours(client, &schema, &source)?);
         let mut usual = None;
         if let (Some(vector), Some(model)) = (&source.embedding, &source.model) {
@@ -449,12 +458,14 @@ pub fn linked(
     );
     let (types, arguments) = scope.arguments(PgOid::from(pg_sys::TEXTARRAYOID), keys.clone().into());
     let mut found: Vec<Vec<(i64, Option<String>, bool)>> = vec![Vec::new(); keys.len()];
-    store::query(client, &sql, &types, &arguments, |row| {
-        let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
-        let (id, document) = (row[2].value::<i64>()?.unwrap_or(0), row[3].value()?);
-        let accepted = row[4].value::<bool>()?.unwrap_or(false);
-        found.get_mut(place).into_iter().for_each(|rows| rows.push((id, document.clone(), accepted)));
-        Ok(())
+    catalog::with_settings(&SCANNED, || {
+        store::query(client, &sql, &types, &arguments, |row| {
+            let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
+            let (id, document) = (row[2].value::<i64>()?.unwrap_or(0), row[3].value()?);
+            let accepted = row[4].value::<bool>()?.unwrap_or(false);
+            found.get_mut(place).into_iter().for_each(|rows| rows.push((id, document.clone(), accepted)));
+            Ok(())
+        })
     })?;
     let most = found.iter().map(Vec::len).max().unwrap_or(0) as u64;
     let table = store::memories_oid(schema)?;
