@@ -3,7 +3,7 @@
 //! What is a name is decided in the crate `memory_link`. Columns `entities` and `tags` are kept in step by
 //! `memory_derive()`; the index over their keys answers which memories share a name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use memory_link::Kind;
 use memory_search::Fused;
@@ -32,10 +32,8 @@ const NEIGHBOURS: i32 = 10;
 const READ: usize = 50;
 const READ_A_ROW: usize = 4;
 
-/// An index scan for a name gives all rows that have it, or a random choice of about so many: enough to see that
-/// it is a hub, at a fraction of the cost. Rows are not read ahead, as most would be read for nothing.
-const SCANNED: [(&std::ffi::CStr, &str); 2] =
-    [(c"gin_fuzzy_search_limit", "200"), (c"effective_io_concurrency", "1")];
+/// Rows are not read ahead: of a hub's most would be read for nothing.
+const SCANNED: [(&std::ffi::CStr, &str); 1] = [(c"effective_io_concurrency", "1")];
 
 /// Most names in common that a row lists.
 const SHOWN: usize = 5;
@@ -172,6 +170,51 @@ fn read_source(client: &SpiClient<'_>, schema: &store::Schema, id: i64) -> Resul
     Ok(rows.into_iter().next())
 }
 
+/// A memory that has a name, the document it is of, and whether the filters accept it.
+type Holder = (i64, Option<String>, bool);
+
+/// For each key the memories in scope that have it, of a hub any `most` + 1 of them.
+fn holders(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    scope: &Scope,
+    keys: &[String],
+    most: usize,
+) -> Result<Vec<Vec<Holder>>, Failure> {
+    let sql = format!(
+        "select k.place, p.id, p.document, p.accepted from pg_catalog.unnest($1) with ordinality k (key, place) \
+         cross join lateral (select m.id, {document} as document, ({filters}) as accepted from {schema}.memories m \
+         where {schema}.memory_entity_keys(m.entities, m.tags) operator(pg_catalog.@>) array[k.key] \
+         and {visible} limit {limit}) p",
+        document = scope.document_sql(),
+        filters = scope.filters_sql(),
+        schema = schema.name,
+        visible = scope.visible_sql(),
+        limit = most + 1
+    );
+    let (types, arguments) = scope.arguments(PgOid::from(pg_sys::TEXTARRAYOID), keys.to_vec().into());
+    let mut found: Vec<Vec<Holder>> = vec![Vec::new(); keys.len()];
+    catalog::with_settings(&SCANNED, || {
+        store::query(client, &sql, &types, &arguments, |row| {
+            let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
+            let id = row[2].value::<i64>()?.unwrap_or(0);
+            let holder = (id, row[3].value()?, row[4].value::<bool>()?.unwrap_or(false));
+            if let Some(list) = found.get_mut(place) {
+                list.push(holder);
+            }
+            Ok(())
+        })
+    })?;
+    Ok(found)
+}
+
+/// How many memories rarities are relative to: about those of the table, and never fewer than were found.
+fn documents(schema: &store::Schema, counts: impl Iterator<Item = usize>) -> Result<u64, Failure> {
+    let table = store::memories_oid(schema)?;
+    let most = counts.max().unwrap_or(0) as u64;
+    Ok((catalog::estimated_rows(table).unwrap_or(0.0).max(0.0) as u64).max(most))
+}
+
 /// Places of the source's names by the memory that has them too.
 type Postings = HashMap<i64, Vec<usize>>;
 
@@ -182,35 +225,16 @@ fn postings(
     id: i64,
     source: &Source,
 ) -> Result<(Postings, Vec<usize>), Failure> {
-    let sql = format!(
-        "select k.place, p.id from pg_catalog.unnest($2) with ordinality k (key, place) \
-         cross join lateral (select m.id from {0}.memories m \
-         where {0}.memory_entity_keys(m.entities, m.tags) operator(pg_catalog.@>) array[k.key] \
-         and m.namespace operator(pg_catalog.=) $1 and {ALIVE} limit {limit}) p",
-        schema.name,
-        limit = HUB + 1
-    );
+    let scope = Scope { namespace: Some(source.namespace.clone()), ..Scope::default() };
     let keys: Vec<String> = source.keys.iter().take(LOOKED_UP).cloned().collect();
-    let mut counts = vec![0usize; keys.len()];
-    let mut found: Vec<(usize, i64)> = Vec::new();
-    let types = [PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::TEXTARRAYOID)];
-    catalog::with_settings(&SCANNED, || {
-        store::query(client, &sql, &types, &[source.namespace.as_str().into(), keys.into()], |row| {
-            let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
-            if let Some(count) = counts.get_mut(place) {
-                *count += 1;
-            }
-            found.push((place, row[2].value::<i64>()?.unwrap_or(0)));
-            Ok(())
-        })
-    })?;
+    let found = holders(client, schema, &scope, &keys, HUB)?;
     let mut shared = Postings::new();
-    for (place, other) in found {
-        if other != id && counts.get(place).is_some_and(|count| *count <= HUB) {
-            shared.entry(other).or_default().push(place);
+    for (place, list) in found.iter().enumerate().filter(|(_, list)| list.len() <= HUB) {
+        for (other, _, _) in list.iter().filter(|(other, _, _)| *other != id) {
+            shared.entry(*other).or_default().push(place);
         }
     }
-    Ok((shared, counts))
+    Ok((shared, found.iter().map(Vec::len).collect()))
 }
 
 fn neighbours(client: &SpiClient<'_>, schema: &store::Schema, source: &Source) -> Result<Vec<i64>, Failure> {
@@ -349,15 +373,14 @@ impl Candidate {
 
 fn related(id: i64, k: usize, namespace: Option<&str>) -> Result<Vec<Related>, Failure> {
     let schema = store::schema()?;
-    let table = store::memories_oid(&schema)?;
+    store::memories_oid(&schema)?;
     Spi::connect(|client| {
         let Some(source) = read_source(client, &schema, id)? else { return Ok(Vec::new()) };
         if namespace.is_some_and(|name| name != "*" && name != source.namespace) || k == 0 {
             return Ok(Vec::new());
         }
         let (shared, counts) = postings(client, &schema, id, &source)?;
-        let most = counts.iter().copied().max().unwrap_or(0) as u64;
-        let documents = (catalog::estimated_rows(table).unwrap_or(0.0).max(0.0) as u64).max(most);
+        let documents = documents(&schema, counts.iter().copied())?;
         let rarities: HashMap<&str, f64> = source
             .keys
             .iter()
@@ -429,7 +452,7 @@ pub fn linked(
     let first = best.first().map_or(0.0, |row| row.score);
     let weights: HashMap<i64, f64> =
         best.iter().take(FOLLOWED).filter(|_| first > 0.0).map(|row| (row.id, row.score / first)).collect();
-    let mut holders: HashMap<String, Vec<i64>> = HashMap::new();
+    let mut named: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     let sql = format!(
         "select m.id, {0}.memory_entity_keys(m.entities, m.tags) from {0}.memories m \
          where m.id operator(pg_catalog.=) any ($1)",
@@ -439,50 +462,20 @@ pub fn linked(
     store::query(client, &sql, &[PgOid::from(pg_sys::INT8ARRAYOID)], &[ids.into()], |row| {
         let id = row[1].value::<i64>()?.unwrap_or(0);
         for key in row[2].value::<Vec<String>>()?.unwrap_or_default().into_iter().take(LOOKED_UP) {
-            holders.entry(key).or_default().push(id);
+            named.entry(key).or_default().push(id);
         }
         Ok(())
     })?;
-    let mut keys: Vec<String> = holders.keys().cloned().collect();
-    keys.sort_unstable();
-    let sql = format!(
-        "select k.place, p.id, p.document, p.accepted from pg_catalog.unnest($1) with ordinality k (key, place) \
-         cross join lateral (select m.id, {document} as document, ({filters}) as accepted from {schema}.memories m \
-         where {schema}.memory_entity_keys(m.entities, m.tags) operator(pg_catalog.@>) array[k.key] \
-         and {visible} limit {limit}) p",
-        document = scope.document_sql(),
-        filters = scope.filters_sql(),
-        schema = schema.name,
-        visible = scope.visible_sql(),
-        limit = TRACE + 1
-    );
-    let (types, arguments) = scope.arguments(PgOid::from(pg_sys::TEXTARRAYOID), keys.clone().into());
-    let mut found: Vec<Vec<(i64, Option<String>, bool)>> = vec![Vec::new(); keys.len()];
-    catalog::with_settings(&SCANNED, || {
-        store::query(client, &sql, &types, &arguments, |row| {
-            let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
-            let (id, document) = (row[2].value::<i64>()?.unwrap_or(0), row[3].value()?);
-            let accepted = row[4].value::<bool>()?.unwrap_or(false);
-            found.get_mut(place).into_iter().for_each(|rows| rows.push((id, document.clone(), accepted)));
-            Ok(())
-        })
-    })?;
-    let most = found.iter().map(Vec::len).max().unwrap_or(0) as u64;
-    let table = store::memories_oid(schema)?;
-    let documents = (catalog::estimated_rows(table).unwrap_or(0.0).max(0.0) as u64).max(most);
+    let keys: Vec<String> = named.keys().cloned().collect();
+    let found = holders(client, schema, scope, &keys, TRACE)?;
+    let documents = documents(schema, found.iter().map(Vec::len))?;
     let mut arms: HashMap<i64, Arm> = HashMap::new();
     let mut linked = Linked::default();
-    for (key, rows) in keys.iter().zip(found).filter(|(_, rows)| rows.len() <= TRACE) {
+    for ((key, of_best), rows) in named.iter().zip(found).filter(|(_, rows)| rows.len() <= TRACE) {
         let rarity = memory_link::rarity(rows.len() as u64, documents);
-        let of_best: Vec<(i64, f64)> = holders
-            .get(key)
-            .into_iter()
-            .flatten()
-            .filter_map(|id| Some((*id, weights.get(id).copied()?)))
-            .collect();
         for (id, document, _) in rows.into_iter().filter(|(_, _, accepted)| *accepted) {
             let by_others: f64 =
-                of_best.iter().filter(|(other, _)| *other != id).map(|(_, weight)| weight).sum();
+                of_best.iter().filter(|other| **other != id).filter_map(|other| weights.get(other)).sum();
             if rarity * by_others > 0.0 {
                 arms.entry(id).or_insert(Arm { id, score: 0.0, document }).score += rarity * by_others;
                 linked.names.entry(id).or_default().push(key.clone());

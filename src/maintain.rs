@@ -149,8 +149,8 @@ fn memory_sweep() -> i64 {
     try_sweep().or_raise()
 }
 
-/// Fills up to `max_rows` pending rows in this transaction and waits for nobody; rows whose text the model cannot take get an
-/// `embed_error`, everything else that goes wrong is raised.
+/// Fills up to `max_rows` pending rows in this transaction and waits for nobody; rows whose text the model cannot
+/// take get an `embed_error`, everything else that goes wrong is raised.
 #[pg_extern(sql = false)]
 fn memory_backfill(max_rows: Option<i64>) -> i64 {
     statement::require_writable(c"memory_backfill()");

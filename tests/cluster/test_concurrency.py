@@ -217,10 +217,7 @@ class AddTest(WritersTest):
         with self.connect() as first, self.connect() as second:
             first.run("begin")
             first.run(insert, "第一句")
-            with meanwhile(second.run, insert, "第二句") as future:
-                self.waits(second)
-                first.run("commit")
-                future.result(timeout=PATIENCE)
+            self.commits_before(first, second, insert)
         self.assertEqual(
             self.session.column("select chunk_index from memories where path = 'new.md' order by chunk_index"), [0, 1])
 
@@ -233,10 +230,7 @@ class AddTest(WritersTest):
             first.run(insert, "不要的一句")
             first.run("rollback to before")
             first.run(insert, "第一句")
-            with meanwhile(second.run, insert, "第二句") as future:
-                self.waits(second)
-                first.run("commit")
-                future.result(timeout=PATIENCE)
+            self.commits_before(first, second, insert)
         self.assertEqual(
             self.session.rows("select chunk_index, content from memories order by chunk_index"), [(0, "第一句"), (1, "第二句")])
 
@@ -249,6 +243,13 @@ class AddTest(WritersTest):
         self.session.run("commit")
         self.assertEqual(locks, 500)
         self.assertEqual(self.session.rows(GAPS), [])
+
+    def commits_before(self, first, second, insert):
+        """The second inserts and waits until the first has committed."""
+        with meanwhile(second.run, insert, "第二句") as future:
+            self.waits(second)
+            first.run("commit")
+            future.result(timeout=PATIENCE)
 
     def waits(self, session):
         eventually(lambda: self.session.value(
