@@ -54,7 +54,7 @@ SCALE_ASKED = 50
 FILTERS = {"percent": 100, "tenth": 10}  # key of the metadata -> parts it makes of the rows
 K = 10
 SEARCH = "select * from memory_search(%s, %s)"
-FILTERED_SEARCH = 'select * from memory_search(%s, %s, filter => %s, "collapse" => false)'
+FILTERED_SEARCH = 'select * from memory_search(%s, %s, filter => %s, collapse => false)'
 
 
 def clock(body: Callable[..., object], *arguments: object) -> float:

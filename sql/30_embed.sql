@@ -106,9 +106,9 @@ begin
     given := to_jsonb(new) ->> tg_argv[1];
     if tg_op = 'UPDATE' then
         old_text := to_jsonb(old) ->> tg_argv[0];
-        -- An explicit vector wins; an unchanged text keeps its vector.
+        -- An explicit vector wins; an unchanged text keeps what it has.
         if new_text is not distinct from old_text
-            or given is distinct from (to_jsonb(old) ->> tg_argv[1]) then
+            or (given is not null and given is distinct from (to_jsonb(old) ->> tg_argv[1])) then
             return new;
         end if;
     elsif given is not null then

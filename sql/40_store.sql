@@ -106,6 +106,13 @@ declare
     found_tags text[];
     old_tags text[] := '{}';
 begin
+    if new.namespace in ('*', '') then
+        raise exception 'namespace must not be "%"', new.namespace
+            using errcode = '22023',
+                  hint = 'A search takes * as all namespaces. Name one, or leave the column out for the setting summer_memory.namespace.';
+    end if;
+    -- However a row comes in, its path is spelled as functions look for it.
+    new.path := nullif(memory_path(new.path), '');
     if tg_op = 'UPDATE' then
         text_changed := (new.title, new.content) is distinct from (old.title, old.content);
         -- As bytes: the operators of type vector may not be on the search path.
@@ -116,7 +123,7 @@ begin
                 old.entities, old.occurred_at, old.expires_at)::record) then
             new.updated_at := now();
         end if;
-        if not text_changed and not vector_given and new.search is not null then
+        if not text_changed and not vector_given and new.search is not null and new.chunk_index is not null then
             return new;
         end if;
     else
@@ -148,7 +155,11 @@ begin
     end if;
     new.token_count := memory_token_count(new.search);
     if vector_given then
-        -- An explicit vector wins over the text.
+        -- An explicit vector wins over the text. It is of the store's model unless its own is given with it: the
+        -- label of the vector that was there before says nothing about this one.
+        if tg_op = 'UPDATE' and new.model is not distinct from old.model then
+            new.model := null;
+        end if;
         new.model := coalesce(new.model, memory_active_model());
         new.embed_error := null;
         -- '[1,2,3]' has one comma less than elements.
@@ -169,17 +180,18 @@ begin
                 null;
         end case;
     end if;
-    if tg_op = 'INSERT' and new.path is not null and new.occurred_at is null then
+    if new.path is not null and new.occurred_at is null and (tg_op = 'INSERT' or new.path is distinct from old.path) then
         new.occurred_at := (memory_path_date(new.path) + time '12:00') at time zone 'UTC';
     end if;
-    if tg_op = 'INSERT' and new.path is not null and new.chunk_index is null then
+    if new.path is not null and new.chunk_index is null then
         -- After the model, so that nobody waits for it.
         perform memory_lock_document(new.namespace, new.path);
         select coalesce(max(m.chunk_index) + 1, 0)
         into new.chunk_index
         from memories m
         where m.namespace = new.namespace
-            and m.path = new.path;
+            and m.path = new.path
+            and m.id <> new.id;
     end if;
     new.chunk_index := coalesce(new.chunk_index, 0);
     return new;
@@ -427,9 +439,13 @@ declare
     vectors text[];
     first_index integer;
 begin
-    if content is null or content !~ '\S' then
+    if content is null or jieba_fold(content) !~ '\S' then
         raise exception 'content must not be empty'
             using errcode = '22023', hint = 'A memory needs a text.';
+    end if;
+    if wanted_path = '' then
+        raise exception 'path must not be empty'
+            using errcode = '22023', hint = 'The path names a document; leave it out for a memory of its own.';
     end if;
     select array_agg(s.chunk order by s.chunk_index),
         array_agg(nullif(concat_ws(' > ', title, s.title), '') order by s.chunk_index),
@@ -719,6 +735,11 @@ as $$
 declare
     decoded text;
 begin
+    if position('\x00'::bytea in $2) > 0 then
+        raise exception 'file "%" holds a NUL byte', left($1, 200)
+            using errcode = '22021',
+                  hint = 'It is not a text file, or it is in UTF-16: convert it to UTF-8 first, for example with iconv.';
+    end if;
     begin
         decoded := convert_from($2, 'UTF8');
     exception
@@ -805,7 +826,7 @@ begin
     from (
         select distinct m.namespace, m.path
         from memories m
-        where m.namespace = coalesce($2, memory_default_namespace())
+        where ($2 = '*' or m.namespace = coalesce($2, memory_default_namespace()))
             and ($3 is null or starts_with(m.path, $3))
             and not exists (select from unnest(kept) k (path) where k.path = m.path)
             and m.path is not null
@@ -813,7 +834,7 @@ begin
     ) d;
     delete from memories m
     where m.path is not null
-        and m.namespace = coalesce($2, memory_default_namespace())
+        and ($2 = '*' or m.namespace = coalesce($2, memory_default_namespace()))
         and ($3 is null or starts_with(m.path, $3))
         and not exists (select from unnest(kept) k (path) where k.path = m.path);
     get diagnostics pruned = row_count;

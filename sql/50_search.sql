@@ -10,7 +10,7 @@ create function @extschema@.memory_search(
     path_prefix text default null,
     tags text[] default null,
     mode text default 'hybrid',
-    "collapse" boolean default true,
+    collapse boolean default true,
     fusion text default 'rrf'
 )
 returns table (
@@ -44,7 +44,7 @@ create function @extschema@.memory_explain(
     path_prefix text default null,
     tags text[] default null,
     mode text default 'hybrid',
-    "collapse" boolean default true,
+    collapse boolean default true,
     fusion text default 'rrf'
 )
 returns jsonb
@@ -66,6 +66,7 @@ set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
     hit record;
+    heading text;
     entry text;
     block text := '';
     used integer := 0;
@@ -79,12 +80,8 @@ begin
         select s.path, s.title, s.content, s.occurred_at
         from memory_search(query, k, namespace, filter) s
     loop
-        entry := format(
-            E'[%s]\n%s\n\n',
-            concat_ws(' · ', to_char(hit.occurred_at at time zone 'UTC', 'YYYY-MM-DD'), hit.path, hit.title),
-            hit.content
-        );
-        entry := replace(entry, E'[]\n', '');
+        heading := concat_ws(' · ', to_char(hit.occurred_at at time zone 'UTC', 'YYYY-MM-DD'), hit.path, hit.title);
+        entry := concat(E'[' || nullif(heading, '') || E']\n', hit.content, E'\n\n');
         -- Without a model a character counts as a token, which is rather too many.
         size := coalesce(memory_model_tokens(entry), length(entry));
         continue when used + size > max_tokens;

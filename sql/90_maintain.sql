@@ -69,7 +69,7 @@ begin
     select count(*),
         count(*) filter (where m.embedding is null and m.embed_error is null),
         count(*) filter (where m.embed_error is not null),
-        count(*) filter (where m.embedding is not null and m.model <> current_model),
+        count(*) filter (where m.embedding is not null and m.model is distinct from current_model),
         count(*) filter (where m.expires_at <= now()),
         current_model,
         (select l.dims from memory_list_models() l where l.name = current_model),

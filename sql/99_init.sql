@@ -1,12 +1,17 @@
 -- Makes or adopts the store's tables, and gives them to the user: not members of the extension, so dumped
--- whole and never dropped with it. While a dump is being restored (pg_dump switches row_security off) the
--- dump brings them itself.
+-- whole and never dropped with it. While a dump is being restored the dump brings them itself. Every dump sets
+-- these two for its session, whatever it sets row_security to; of the two, nobody else has a use for xmloption here.
 
 do $init$
 declare
     member record;
 begin
-    if pg_catalog.current_setting('row_security') = 'off' then
+    if (
+        select pg_catalog.count(*)
+        from pg_catalog.pg_settings s
+        where s.name in ('row_security', 'xmloption')
+            and s.source = 'session'
+    ) = 2 then
         return;
     end if;
     perform @extschema@.memory_init();

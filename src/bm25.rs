@@ -48,16 +48,40 @@ fn is_meaningful(c: char) -> bool {
     c.is_alphanumeric()
 }
 
+/// Most bytes of a question that are cut into words, and most different words that are looked for: what a
+/// `tsquery` of alternatives takes within the smallest usual `max_stack_depth`.
+const QUESTION_BYTES: usize = 64 * 1024;
+const QUESTION_WORDS: usize = 4_000;
+
+/// The first `most` bytes of a text, or a little less: whole characters.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
+/// The different words of a question, or of as much of its beginning as one search takes.
+fn words_of(configuration: pg_sys::Oid, text: &str) -> Vec<String> {
+    let mut text = beginning(text, QUESTION_BYTES);
+    loop {
+        let Some(vector) = tsvector::to_tsvector(configuration, text) else { return Vec::new() };
+        if vector.len() <= QUESTION_WORDS {
+            return vector
+                .lexemes()
+                .map(|(lexeme, _)| String::from_utf8_lossy(lexeme).into_owned())
+                .collect();
+        }
+        text = beginning(text, text.len() / 2);
+    }
+}
+
 /// What to look for: the words of the configuration, or the text itself where it has none.
 pub fn read_question(schema: &store::Schema, text: &str) -> Result<Question, Failure> {
     let configuration = tsvector::configuration_oid(c"jieba", schema.oid)
         .ok_or_else(|| Failure::missing("text search configuration \"jieba\" does not exist"))?;
-    let vector = tsvector::to_tsvector(configuration, text);
-    let mut words: Vec<String> = vector
-        .map(|vector| {
-            vector.lexemes().map(|(lexeme, _)| String::from_utf8_lossy(lexeme).into_owned()).collect()
-        })
-        .unwrap_or_default();
+    let mut words = words_of(configuration, text);
     words.sort_unstable();
     let folded = memory_segment::fold(text.trim()).into_owned();
     let mut characters = folded.chars();

@@ -4,7 +4,7 @@
 //! loaded into this backend at first use and runs on its one thread. Both give the same vectors. Nothing
 //! here writes to a table; no lock is held while a model computes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ const RUNTIME_FILE: &str = "libonnxruntime.so.1.28.0";
 thread_local! {
     /// Models loaded in this process: the model processes, and backends without preload.
     static MODELS: RefCell<HashMap<String, Model>> = RefCell::new(HashMap::new());
-    static LOCAL_RUNS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    static LOCAL_RUNS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Reads a kind as users write it.
@@ -110,6 +110,8 @@ fn runtime_library() -> PathBuf {
 pub struct EmbedFailure {
     pub kind: FailureKind,
     pub failure: Failure,
+    /// No model process took or answered the request in time.
+    unanswered: bool,
 }
 
 impl EmbedFailure {
@@ -147,7 +149,7 @@ fn describe_failure(kind: FailureKind, message: String) -> EmbedFailure {
             (PgSqlErrorCode::ERRCODE_SYSTEM_ERROR, "Look into the server log.")
         }
     };
-    EmbedFailure { kind, failure: Failure::new(code, message).hint(hint) }
+    EmbedFailure { kind, failure: Failure::new(code, message).hint(hint), unanswered: false }
 }
 
 /// The answer of a model process, or of this backend, to one request.
@@ -277,7 +279,7 @@ fn max_windows(query: bool) -> u32 {
     }
 }
 
-fn accept(answer: Answer, query: bool) -> Result<Option<Vec<f32>>, EmbedFailure> {
+fn accept(answer: Answer, query: bool) -> Embedded {
     match answer {
         Answer::Vector { values, windows, windows_total } => {
             if windows < windows_total && !query {
@@ -299,16 +301,20 @@ fn accept(answer: Answer, query: bool) -> Result<Option<Vec<f32>>, EmbedFailure>
 }
 
 fn queue_failure(failure: Failure) -> EmbedFailure {
-    EmbedFailure { kind: FailureKind::Runtime, failure }
+    EmbedFailure { kind: FailureKind::Runtime, failure, unanswered: true }
 }
 
+/// How embedding a text ended: its vector, or `None` for a blank one.
+type Embedded = Result<Option<Vec<f32>>, EmbedFailure>;
+
 /// The vector of one text, `None` for a blank one.
-pub fn embed_one(model: &str, text: &str, kind: Kind) -> Result<Option<Vec<f32>>, EmbedFailure> {
+pub fn embed_one(model: &str, text: &str, kind: Kind) -> Embedded {
     embed_many(model, &[text], kind).pop().unwrap_or(Ok(None))
 }
 
-/// The vectors of many texts, in order; as many at a time as there are model processes, and one waiting each.
-pub fn embed_many(model: &str, texts: &[&str], kind: Kind) -> Vec<Result<Option<Vec<f32>>, EmbedFailure>> {
+/// The vectors of many texts, in order; as many at a time as there are model processes, and one waiting each. After
+/// the first text that nobody answers the others are not tried: each would wait as long again.
+pub fn embed_many(model: &str, texts: &[&str], kind: Kind) -> Vec<Embedded> {
     let query = kind == Kind::Query;
     if !queue::available() {
         return texts
@@ -326,32 +332,45 @@ pub fn embed_many(model: &str, texts: &[&str], kind: Kind) -> Vec<Result<Option<
             })
             .collect();
     }
-    let mut results: Vec<Result<Option<Vec<f32>>, EmbedFailure>> = Vec::with_capacity(texts.len());
+    let mut results: Vec<Embedded> = Vec::with_capacity(texts.len());
     let mut under_way = std::collections::VecDeque::new();
     let at_once = queue::workers_up().max(1) * 2;
     for text in texts {
         while under_way.len() >= at_once {
-            if let Some(pending) = under_way.pop_front() {
-                results.push(collect(pending, query));
-            }
+            results.extend(under_way.pop_front().map(|pending| collect(pending, query)));
         }
         // With places in hand this process never waits for one more: it takes its answers first.
         let mut started = start(model, text, query, under_way.is_empty());
         while started.is_none() {
-            if let Some(pending) = under_way.pop_front() {
-                results.push(collect(pending, query));
-            }
+            results.extend(under_way.pop_front().map(|pending| collect(pending, query)));
             started = start(model, text, query, under_way.is_empty());
         }
         under_way.extend(started);
+        if unanswered(&results).is_some() {
+            break;
+        }
     }
-    results.extend(under_way.into_iter().map(|pending| collect(pending, query)));
+    for pending in under_way {
+        let result = unanswered(&results).map_or_else(|| collect(pending, query), Err);
+        results.push(result);
+    }
+    if let Some(failure) = unanswered(&results) {
+        results.resize_with(texts.len(), || Err(failure.clone()));
+    }
     results
+}
+
+/// The failure that ended the waiting, if the last text went unanswered.
+fn unanswered(results: &[Embedded]) -> Option<EmbedFailure> {
+    match results.last() {
+        Some(Err(failure)) if failure.unanswered => Some(failure.clone()),
+        _ => None,
+    }
 }
 
 /// A text on its way: answered already, or waiting in the queue.
 enum Pending {
-    Known(Result<Option<Vec<f32>>, EmbedFailure>),
+    Known(Embedded),
     Queued { ticket: queue::Ticket, key: Option<[u8; 16]> },
 }
 
@@ -373,7 +392,7 @@ fn start(model: &str, text: &str, query: bool, wait: bool) -> Option<Pending> {
     }
 }
 
-fn collect(pending: Pending, query: bool) -> Result<Option<Vec<f32>>, EmbedFailure> {
+fn collect(pending: Pending, query: bool) -> Embedded {
     match pending {
         Pending::Known(result) => result,
         Pending::Queued { ticket, key } => {
@@ -450,40 +469,48 @@ fn memory_embed_texts(texts: Vec<Option<String>>, kind: &str) -> Vec<Option<Vect
         .collect()
 }
 
-/// For the store's triggers: the vector, or NULL with one WARNING a statement when it cannot be had.
-#[pg_extern(sql = false)]
-fn memory_try_embed(text: Option<&str>) -> Option<Vector> {
-    match embed_one(&model_in_use(), text?, Kind::Passage) {
-        Ok(values) => values.map(Vector),
-        Err(error) => {
-            if error.kind == FailureKind::Cancelled {
-                error.failure.raise();
-            }
-            if statement::first_time("memory_try_embed") {
-                let message = format!("text stored without embedding: {}", error.failure.message);
-                Failure::new(error.failure.code, message)
-                    .hint(
-                        "A memory is found by its words all the same, and memory_backfill() embeds it later.",
-                    )
-                    .warn();
-            }
-            None
+thread_local! {
+    /// Start of the statement in which nobody answered.
+    static GIVEN_UP: Cell<Option<i64>> = const { Cell::new(None) };
+}
+
+/// `None` where embedding fails, with one WARNING a statement. Once nobody has answered, the rest of the statement
+/// does not ask again.
+fn try_embed(texts: &[&str]) -> Vec<Option<Vector>> {
+    let now = catalog::statement_start();
+    if GIVEN_UP.get() == Some(now) {
+        return texts.iter().map(|_| None).collect();
+    }
+    let results = embed_many(&model_in_use(), texts, Kind::Passage);
+    let failure = results.iter().find_map(|result| result.as_ref().err().cloned());
+    if let Some(failure) = failure {
+        if failure.kind == FailureKind::Cancelled {
+            failure.failure.raise();
+        }
+        if statement::first_time("memory_try_embed") {
+            let message = format!("text stored without embedding: {}", failure.failure.message);
+            Failure::new(failure.failure.code, message)
+                .hint("A memory is found by its words all the same, and memory_backfill() embeds it later.")
+                .warn();
         }
     }
+    if unanswered(&results).is_some() {
+        GIVEN_UP.set(Some(now));
+    }
+    results.into_iter().map(|result| result.ok().flatten().map(Vector)).collect()
+}
+
+/// For the store's triggers: the vector, or NULL where it cannot be had.
+#[pg_extern(sql = false)]
+fn memory_try_embed(text: Option<&str>) -> Option<Vector> {
+    try_embed(&[text?]).pop().flatten()
 }
 
 /// Every element on its own: NULL where the text is blank or cannot be embedded.
 #[pg_extern(sql = false)]
 fn memory_try_embed_many(texts: Vec<Option<String>>) -> Vec<Option<Vector>> {
     let plain: Vec<&str> = texts.iter().map(|text| text.as_deref().unwrap_or("")).collect();
-    embed_many(&model_in_use(), &plain, Kind::Passage)
-        .into_iter()
-        .map(|result| match result {
-            Ok(values) => values.map(Vector),
-            Err(error) if error.kind == FailureKind::Cancelled => error.failure.raise(),
-            Err(_) => None,
-        })
-        .collect()
+    try_embed(&plain)
 }
 
 #[pg_extern(sql = false)]

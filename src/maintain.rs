@@ -3,9 +3,11 @@
 //! A row is pending while it has no vector of the store's model and no recorded error. Filling never holds
 //! a row while the model computes: the row is read, embedded, and written only if its text is still the same.
 
+use std::cell::Cell;
+
 use pgrx::pg_sys;
 use pgrx::prelude::*;
-use pgrx::PgOid;
+use pgrx::{PgOid, PgXactCallbackEvent};
 
 use memory_embed::Kind;
 
@@ -48,7 +50,7 @@ fn read_pending(limit: i64, after: i64) -> Result<Vec<PendingRow>, Failure> {
     let model = embed::active_model().unwrap_or_else(|| embed::DEFAULT_MODEL.to_owned());
     let sql = format!(
         "select m.id, {0}.memory_whole_text(m.title, m.content), m.content_hash from {0}.memories m \
-         where (m.embedding is null or m.model operator(pg_catalog.<>) $1) and m.embed_error is null \
+         where (m.embedding is null or m.model is null or m.model operator(pg_catalog.<>) $1) and m.embed_error is null \
          and m.id operator(pg_catalog.>) $3 order by m.id limit $2",
         schema.name
     );
@@ -149,7 +151,7 @@ fn memory_sweep() -> i64 {
     try_sweep().or_raise()
 }
 
-/// Fills up to `max_rows` pending rows in this transaction and waits for nobody; rows whose text the model cannot
+/// Fills up to `max_rows` pending rows in this transaction and waits for nobody; 0 means that none is left to fill. Rows whose text the model cannot
 /// take get an `embed_error`, everything else that goes wrong is raised.
 #[pg_extern(sql = false)]
 fn memory_backfill(max_rows: Option<i64>) -> i64 {
@@ -167,7 +169,6 @@ fn memory_backfill(max_rows: Option<i64>) -> i64 {
         let vectors = embed::embed_many(&model, &texts, Kind::Passage);
         for (row, embedded) in batch.iter().zip(vectors) {
             after = after.max(row.id);
-            left -= 1;
             if let Err(error) = &embedded {
                 if !error.blames_the_text() {
                     error.failure.clone().raise();
@@ -175,20 +176,31 @@ fn memory_backfill(max_rows: Option<i64>) -> i64 {
             }
             if row.write(&model, &embedded, Busy::Skip) && matches!(embedded, Ok(Some(_))) {
                 filled += 1;
+                left -= 1;
             }
         }
     }
     filled
 }
 
+thread_local! {
+    /// Whether this transaction will announce pending rows.
+    static WILL_ANNOUNCE: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Tells the launcher, at commit, that this database has pending rows.
 #[pg_extern(sql = false)]
 fn memory_announce_pending() {
-    if !queue::available() || !crate::pg::statement::first_time("memory_announce_pending") {
+    if !queue::available() || WILL_ANNOUNCE.replace(true) {
         return;
     }
     let database = catalog::current_database();
-    pgrx::register_xact_callback(pgrx::PgXactCallbackEvent::Commit, move || {
-        queue::announce_pending(database)
-    });
+    for end in [PgXactCallbackEvent::Commit, PgXactCallbackEvent::Abort, PgXactCallbackEvent::Prepare] {
+        pgrx::register_xact_callback(end, move || {
+            WILL_ANNOUNCE.set(false);
+            if end == PgXactCallbackEvent::Commit {
+                queue::announce_pending(database);
+            }
+        });
+    }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use memory_embed::Kind;
-use memory_search::{collapse, fuse, Arms, Fused, Fusion, Hit, Method};
+use memory_search::{collapse, fuse, Arms, Fused, Fusion, Hit, Method, PathScore};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys;
@@ -21,6 +21,7 @@ use crate::bm25::{self, Bm25Result};
 use crate::embed::shorten;
 use crate::error::{Failure, OrRaise};
 use crate::link::Linked;
+use crate::pg::jsonb::Jsonb;
 use crate::pg::vector::Vector;
 use crate::pg::{catalog, statement};
 use crate::{embed, link, settings, store};
@@ -101,7 +102,7 @@ fn parse_fusion(text: &str) -> Result<Fusion, Failure> {
 pub struct Scope {
     /// `None` means every namespace the caller may see.
     pub namespace: Option<String>,
-    pub metadata: Option<JsonB>,
+    pub metadata: Option<Jsonb>,
     pub since: Option<TimestampWithTimeZone>,
     pub until: Option<TimestampWithTimeZone>,
     /// Paths from the first up to but not including the second; the second is missing for an endless range.
@@ -184,7 +185,7 @@ impl Scope {
             Some((from, to)) => (Some(from.clone()), to.clone()),
             None => (None, None),
         };
-        let metadata = self.metadata.as_ref().map(|json| JsonB(json.0.clone()));
+        let metadata = self.metadata.clone();
         let values: Vec<DatumWithOid<'a>> = vec![
             first,
             self.namespace.clone().into(),
@@ -231,11 +232,11 @@ impl Search {
         text: &str,
         k: Option<i32>,
         namespace: Option<&str>,
-        filter: Option<JsonB>,
+        filter: Option<Jsonb>,
         since: Option<TimestampWithTimeZone>,
         until: Option<TimestampWithTimeZone>,
         path_prefix: Option<&str>,
-        tags: Option<Vec<String>>,
+        tags: Option<Vec<Option<String>>>,
         mode: Option<&str>,
         collapse: Option<bool>,
         fusion: Option<&str>,
@@ -243,12 +244,16 @@ impl Search {
         let k = row_limit(k, 10, MAX_K, "rows")?;
         let namespace = settings::searched_namespace(namespace);
         if let Some(json) = &filter {
-            if !json.0.is_object() {
+            if !json.is_object() {
                 return Err(Failure::argument("filter must be a JSON object").hint(
                     "It selects rows whose metadata contains it, for example '{\"source\": \"diary\"}'.",
                 ));
             }
         }
+        let tags: Option<Vec<String>> = tags.unwrap_or_default().into_iter().collect();
+        let Some(tags) = tags else {
+            return Err(Failure::argument("tags must not contain NULL").hint("Name the tags a row must have."));
+        };
         let paths = path_prefix
             .filter(|prefix| !prefix.is_empty())
             .map(|prefix| (prefix.to_owned(), after_prefix(prefix)));
@@ -261,7 +266,7 @@ impl Search {
                 since,
                 until,
                 paths,
-                tags: tags.filter(|tags| !tags.is_empty()),
+                tags: Some(tags).filter(|tags| !tags.is_empty()),
             },
             mode: Mode::parse(mode.unwrap_or("hybrid"))?,
             collapse: collapse.unwrap_or(true),
@@ -297,6 +302,11 @@ pub fn vector_sql(
             )
         }
     };
+    // The index gives rows by distance alone.
+    let order = match plan {
+        VectorPlan::Exact => format!("{distance}, m.id"),
+        VectorPlan::Hnsw => distance.clone(),
+    };
     let shape = match plan {
         VectorPlan::Exact => {
             format!(" and {}.vector_dims(m.embedding) operator(pg_catalog.=) {dims}", schema.vector)
@@ -306,7 +316,7 @@ pub fn vector_sql(
     format!(
         "select m.id, {document}, {distance} as distance from {schema}.memories m \
          where m.model operator(pg_catalog.=) {literal} and m.embedding is not null{shape} and {visible} and {filters} \
-         order by {distance} limit $9",
+         order by {order} limit $9",
         document = scope.document_sql(),
         schema = schema.name,
         visible = scope.visible_sql(),
@@ -450,7 +460,7 @@ pub fn nearest(
 /// A search carried out: the arms, their fusion, and how long each part took.
 struct Outcome {
     rows: Vec<Fused>,
-    /// Sum of the path's chunks, by the id of the best chunk.
+    /// Score of the path and how many of its chunks were found, by the id of the best chunk.
     scores: HashMap<i64, (f64, u32)>,
     vector: Option<VectorResult>,
     bm25: Option<Bm25Result>,
@@ -573,7 +583,11 @@ fn collapse_rows(search: &Search, fused: Vec<Fused>, outcome: &mut Outcome) {
     let link = outcome.link.iter().flat_map(|arm| &arm.hits);
     let documents: HashMap<i64, &str> =
         vector.chain(bm25).chain(link).filter_map(|row| Some((row.id, row.document.as_deref()?))).collect();
-    let groups = collapse(&fused, |id| documents.get(&id).copied());
+    let score = match settings::PATH_SCORE.get() {
+        settings::PathScore::Best => PathScore::Best,
+        settings::PathScore::Sum => PathScore::Sum,
+    };
+    let groups = collapse(&fused, score, |id| documents.get(&id).copied());
     outcome.rows = groups.iter().map(|group| group.best).collect();
     outcome.scores.extend(groups.iter().map(|group| (group.best.id, (group.score, group.chunks))));
 }
@@ -593,7 +607,7 @@ struct Stored {
     chunk_index: Option<i32>,
     title: Option<String>,
     content: String,
-    metadata: Option<JsonB>,
+    metadata: Option<Jsonb>,
     occurred_at: Option<TimestampWithTimeZone>,
     degraded: Option<String>,
 }
@@ -664,7 +678,7 @@ type ResultRow = (
     Option<i32>,
     Option<f64>,
     Option<f64>,
-    Option<JsonB>,
+    Option<Jsonb>,
     Option<TimestampWithTimeZone>,
     Option<String>,
 );
@@ -725,11 +739,11 @@ fn memory_search(
     query: Option<&str>,
     k: Option<i32>,
     namespace: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     since: Option<TimestampWithTimeZone>,
     until: Option<TimestampWithTimeZone>,
     path_prefix: Option<&str>,
-    tags: Option<Vec<String>>,
+    tags: Option<Vec<Option<String>>>,
     mode: Option<&str>,
     collapse: Option<bool>,
     fusion: Option<&str>,
@@ -746,7 +760,7 @@ fn memory_search(
         name!(bm25_rank, Option<i32>),
         name!(similarity, Option<f64>),
         name!(bm25_score, Option<f64>),
-        name!(metadata, Option<JsonB>),
+        name!(metadata, Option<Jsonb>),
         name!(occurred_at, Option<TimestampWithTimeZone>),
         name!(degraded, Option<String>),
     ),
@@ -801,6 +815,9 @@ fn empty_because(
     Ok(Some("no memory contains a word of the query, and the vector arm gave nothing".to_owned()))
 }
 
+/// Characters of a memory that an explanation shows.
+const SHOWN: usize = 100;
+
 fn explain(search: &Search) -> Result<serde_json::Value, Failure> {
     let schema = store::schema()?;
     store::memories_oid(&schema)?;
@@ -810,28 +827,26 @@ fn explain(search: &Search) -> Result<serde_json::Value, Failure> {
         let ids: Vec<i64> = outcome.rows.iter().map(|row| row.id).collect();
         let stored = fetch(client, &schema, ids, &outcome.model)?;
         let total = milliseconds(start);
-        let constant = search.fusion.rank_constant;
-        let term = |weight: f64, rank: Option<u32>| rank.map(|rank| weight / (constant + f64::from(rank)));
         let results: Vec<serde_json::Value> = outcome
             .rows
             .iter()
             .filter_map(|row| {
                 let data = stored.get(&row.id)?;
                 let (score, chunks) = outcome.scores.get(&row.id).copied().unwrap_or((row.score, 1));
-                let rrf = search.fusion.method == Method::Rrf;
                 Some(json!({
                     "id": row.id,
                     "path": data.path,
                     "title": data.title,
+                    "content": data.content.chars().take(SHOWN).collect::<String>(),
                     "score": score,
                     "chunks": chunks,
                     "vector": row.vector_rank.map(|rank| json!({"rank": rank, "similarity": row.similarity,
-                        "term": if rrf { term(search.fusion.vector_weight, row.vector_rank) } else { None }})),
+                        "term": row.vector_term})),
                     "bm25": row.bm25_rank.map(|rank| json!({"rank": rank, "score": row.bm25_score,
-                        "term": if rrf { term(search.fusion.bm25_weight, row.bm25_rank) } else { None }})),
+                        "term": row.bm25_term})),
                     "link": row.link_rank.map(|rank| json!({"rank": rank, "score": row.link_score,
                         "names": outcome.link.as_ref().and_then(|arm| arm.names.get(&row.id)),
-                        "term": if rrf { term(search.fusion.link_weight, row.link_rank) } else { None }})),
+                        "term": row.link_term})),
                 }))
             })
             .collect();
@@ -877,11 +892,11 @@ fn memory_explain(
     query: Option<&str>,
     k: Option<i32>,
     namespace: Option<&str>,
-    filter: Option<JsonB>,
+    filter: Option<Jsonb>,
     since: Option<TimestampWithTimeZone>,
     until: Option<TimestampWithTimeZone>,
     path_prefix: Option<&str>,
-    tags: Option<Vec<String>>,
+    tags: Option<Vec<Option<String>>>,
     mode: Option<&str>,
     collapse: Option<bool>,
     fusion: Option<&str>,

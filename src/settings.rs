@@ -22,6 +22,17 @@ pub enum EmbedMode {
     Off,
 }
 
+/// What a path of several chunks scores in a search.
+#[derive(PostgresGucEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PathScore {
+    /// As much as its best chunk.
+    #[name = c"best"]
+    Best,
+    /// The sum of its chunks.
+    #[name = c"sum"]
+    Sum,
+}
+
 pub static EMBED: GucSetting<EmbedMode> = GucSetting::<EmbedMode>::new(EmbedMode::Sync);
 pub static MODEL_DIR: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 pub static ONNXRUNTIME: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
@@ -34,6 +45,7 @@ pub static CHUNK_CHARS: GucSetting<i32> = GucSetting::<i32>::new(800);
 pub static VECTOR_ROWS: GucSetting<i32> = GucSetting::<i32>::new(30);
 pub static BM25_ROWS: GucSetting<i32> = GucSetting::<i32>::new(50);
 pub static EXACT_ROWS: GucSetting<i32> = GucSetting::<i32>::new(2_000);
+pub static PATH_SCORE: GucSetting<PathScore> = GucSetting::<PathScore>::new(PathScore::Best);
 pub static RRF_K: GucSetting<i32> = GucSetting::<i32>::new(60);
 pub static VECTOR_WEIGHT: GucSetting<f64> = GucSetting::<f64>::new(1.0);
 pub static BM25_WEIGHT: GucSetting<f64> = GucSetting::<f64>::new(1.0);
@@ -72,6 +84,14 @@ pub fn define(preloading: bool) {
         c"When the embedding of a new or changed memory is computed.",
         c"sync: in the writing transaction. async: by the background worker after the commit. off: by memory_backfill() only.",
         &EMBED,
+        GucContext::Userset,
+        plain,
+    );
+    GucRegistry::define_enum_guc(
+        c"summer_memory.path_score",
+        c"What a path of several chunks scores in a search.",
+        c"best: as much as its best chunk. sum: the sum of its chunks, which favours long documents.",
+        &PATH_SCORE,
         GucContext::Userset,
         plain,
     );

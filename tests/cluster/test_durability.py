@@ -26,7 +26,7 @@ WORDS = "select m.id, m.search::text, m.token_count from memories m order by m.i
 RESULTS = """
 select q.question, s.id, s.score, s.vector_rank, s.bm25_rank, s.similarity, s.bm25_score, s.degraded
 from unnest(%s::text[]) with ordinality q (question, place),
-    memory_search(q.question, 10, namespace => '*', "collapse" => false) with ordinality s
+    memory_search(q.question, 10, namespace => '*', collapse => false) with ordinality s
 order by q.place, s.ordinality
 """
 COLUMNS = """
@@ -124,8 +124,8 @@ class DumpTest(StoreTest):
             # All answers are in the cache of query vectors before the count begins.
             before = picture(session)
             runs = session.value("select memory_model_runs()")
-            if how == "plain":
-                self.cluster.client("pg_dump", "-d", source, "-f", file)
+            if how.startswith("plain"):
+                self.cluster.client("pg_dump", *how.split()[1:], "-d", source, "-f", file)
                 self.cluster.client("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", name, "-f", file)
             else:
                 self.cluster.client("pg_dump", "-d", source, "-Fc", "-f", file)
@@ -138,6 +138,18 @@ class DumpTest(StoreTest):
 
     def test_plain(self):
         self.assertSame(*self.restore("summer", "plain", "plain"))
+
+    def test_policies_obeyed(self):
+        """Such a dump leaves row_security on."""
+        self.assertSame(*self.restore("summer", "obeyed", "plain --enable-row-security"))
+
+    def test_row_security_off_is_no_restore(self):
+        self.cluster.create_database("no_restore", extension=False)
+        with self.connect("no_restore") as session:
+            session.run("set row_security = off")
+            session.run("create extension summer_memory cascade")
+            session.run("select memory_add('苹果')")
+            self.assertEqual(session.column("select content from memory_search('苹果')"), ["苹果"])
 
     def test_custom(self):
         self.assertSame(*self.restore("summer", "custom", "--clean --if-exists"))
@@ -268,7 +280,7 @@ class DropTest(StoreTest):
         self.assertEqual(self.content(), content)
         self.assertEqual(self.session.value("select memory_backfill()"), len(content))
         self.assertEqual(self.session.value("select pending from memory_status"), 0)
-        self.assertIn("苹果", self.session.value("select content from memory_search('水果', 1, mode => 'vector', \"collapse\" => false)"))
+        self.assertIn("苹果", self.session.value("select content from memory_search('水果', 1, mode => 'vector', collapse => false)"))
 
     def test_chosen_model_is_kept(self):
         self.session.run("select memory_use_model('tiny')")

@@ -11,8 +11,8 @@ import signal
 import time
 
 import tiny_model
-from cluster import DEFAULT_MODEL, MODEL_FOLDER, PATIENCE, Cluster, ClusterTest, eventually, meanwhile, threads, \
-    together, under_way
+from cluster import DEFAULT_MODEL, MODEL_FOLDER, PATIENCE, Cluster, ClusterTest, eventually, meanwhile, send, \
+    threads, together, under_way
 
 TEXTS = [
     "我昨天去超市买了苹果和香蕉",
@@ -210,6 +210,44 @@ class QueueTest(Interrupts, ClusterTest):
             self.assertEqual(other.value(
                 "select count(*) from memories where embedding is not null and model = %s", DEFAULT_MODEL), 30)
             self.assertEqual(other.rows(STRAY), [])
+
+    def test_async_rows_of_every_commit_of_a_statement_are_filled(self):
+        with self.connect() as session:
+            session.run("set summer_memory.embed = async")
+            session.run("""
+                do $$
+                begin
+                    for n in 1..3 loop
+                        insert into memories (content) values ('第' || n || '次提交');
+                        commit;
+                        while exists (select from memories where embedding is null) loop
+                            perform pg_sleep(0.05);
+                            rollback;
+                        end loop;
+                    end loop;
+                end
+                $$
+            """)
+            self.assertEqual(session.value("select count(*) from memories where embedding is not null"), 3)
+
+    def test_a_model_that_hangs_is_waited_for_once_a_statement(self):
+        chapters = "".join(f"# 标题{number}\n\n内容{number}\n\n" for number in range(8))
+        with self.connect() as session, self.connect() as watcher:
+            [model] = self.cluster.workers("summer_memory model")
+            session.run("set summer_memory.embed_timeout = 1000")
+            # Far below the time it would take to wait for each chunk.
+            session.run("set statement_timeout = 6000")
+            send(model, signal.SIGSTOP)
+            try:
+                for sql in ("select * from memory_import('hung.md', %s::text)", "select memory_add(%s, 'added.md')"):
+                    session.run(sql, chapters)
+                    self.assertEqual(len(session.warnings()), 1)
+            finally:
+                send(model, signal.SIGCONT)
+            self.assertEqual(watcher.value("select count(*) from memories where embedding is null"), 16)
+            session.run("reset statement_timeout")
+            session.run("reset summer_memory.embed_timeout")
+            self.assertEqual(session.value("select memory_backfill()"), 16)
 
     def test_async_rollback_leaves_nothing(self):
         with self.connect() as session:

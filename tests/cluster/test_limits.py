@@ -228,7 +228,7 @@ class PendingTest(ClusterTest):
         start = time.monotonic()
         eventually(lambda: other.value("select pending < %s from memory_status", self.ROWS), "the background has begun")
         while other.value("select pending > 0 from memory_status"):
-            rows = session.rows("select content from memory_search('有向量的苹果', 5, \"collapse\" => false)")
+            rows = session.rows("select content from memory_search('有向量的苹果', 5, collapse => false)")
             self.assertEqual(rows[0], ("有向量的苹果",))
             self.assertEqual(len(rows), 5)
             self.assertLess(time.monotonic() - start, 240, "the background is not getting anywhere")

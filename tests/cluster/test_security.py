@@ -410,7 +410,7 @@ class PolicyTest(ClusterTest):
         "select id, path, content, score, vector_rank, bm25_rank, similarity, bm25_score, degraded"
         " from memory_search($1, 20, '*')",
         "select id, score, bm25_rank, bm25_score from memory_search($1, 20, '*', mode => 'bm25')",
-        "select id, score, vector_rank, similarity from memory_search($1, 20, '*', mode => 'vector', \"collapse\" => false)",
+        "select id, score, vector_rank, similarity from memory_search($1, 20, '*', mode => 'vector', collapse => false)",
         "select id, score from memory_search($1, 20, fusion => 'convex')",
         "select id, score from memory_search($1, 20, 'alice')",
         "select id, score from memory_search($1, 20, '*', path_prefix => 'alice', tags => '{紫藤}')",
@@ -523,12 +523,12 @@ class PolicyTest(ClusterTest):
             expected = {}
             for name in ("alice", "bob"):
                 with self.connect(user=name) as own:
-                    expected[name] = own.column("select id from memory_search('秘密', 20, '*', \"collapse\" => false)")
+                    expected[name] = own.column("select id from memory_search('秘密', 20, '*', collapse => false)")
             everything = set(expected["alice"]) | set(expected["bob"])
             for role in ("alice", "bob", "postgres", "bob", "postgres", "alice", "bob"):
                 with self.subTest(role=role):
                     session.run(f"set role {role}")
-                    found = session.column("select id from memory_search('秘密', 20, '*', \"collapse\" => false)")
+                    found = session.column("select id from memory_search('秘密', 20, '*', collapse => false)")
                     if role == "postgres":
                         self.assertEqual(set(found), everything)
                     else:

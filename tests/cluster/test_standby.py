@@ -15,7 +15,7 @@ NOTES = {
 QUESTIONS = ["水果", "通勤", "数据库性能", "node.js", "我昨天买了什么？", "堵"]
 ANSWERS = [
     "select * from memory_search(%s, 10)",
-    "select * from memory_search(%s, 10, '*', mode => 'bm25', \"collapse\" => false)",
+    "select * from memory_search(%s, 10, '*', mode => 'bm25', collapse => false)",
     "select * from memory_search(%s, 10, mode => 'vector', fusion => 'convex')",
     "select memory_explain(%s) - 'milliseconds'",
     "select memory_context(%s, 500)",
@@ -86,7 +86,7 @@ class StandbyTest(ClusterTest):
         self.addCleanup(lambda: self.connect().run("delete from memories where path = 'new.md'"))
         self.caught_up()
         self.assertEqual(
-            self.reader.rows("select content, vector_rank, degraded from memory_search('海南鸡饭', 1, \"collapse\" => false)"),
+            self.reader.rows("select content, vector_rank, degraded from memory_search('海南鸡饭', 1, collapse => false)"),
             [("在新加坡吃了海南鸡饭", 1, None)])
 
     def test_writing_is_refused(self):
@@ -158,7 +158,7 @@ class StandbyTest(ClusterTest):
         self.assertFalse(self.reader.value("select pg_is_in_recovery()"))
         self.reader.run("insert into memories (content) values ('新主库写的第一条')")
         self.assertEqual(
-            self.reader.rows("select content, vector_rank, degraded from memory_search('新主库写的', 1, \"collapse\" => false)"),
+            self.reader.rows("select content, vector_rank, degraded from memory_search('新主库写的', 1, collapse => false)"),
             [("新主库写的第一条", 1, None)])
         self.reader.run("select jieba_add_word('风禾三', 50, 'nz')")
         self.assertEqual(self.reader.value(CUT), WITH)

@@ -63,16 +63,22 @@ pub struct Fused {
     pub evidence: f64,
     /// Place in the vector arm, from 1; `None` if that arm does not have the row.
     pub vector_rank: Option<u32>,
+    /// What the vector arm adds to the score.
+    pub vector_term: Option<f64>,
     /// Place in the BM25 arm, from 1.
     pub bm25_rank: Option<u32>,
     /// Score of the vector arm.
     pub similarity: Option<f64>,
     /// Score of the BM25 arm.
     pub bm25_score: Option<f64>,
+    /// What the BM25 arm adds to the score.
+    pub bm25_term: Option<f64>,
     /// Place in the link arm, from 1.
     pub link_rank: Option<u32>,
     /// Score of the link arm.
     pub link_score: Option<f64>,
+    /// What the link arm adds to the score.
+    pub link_term: Option<f64>,
 }
 
 /// What the arms found; hits need no order, an arm that does not take part has none.
@@ -92,25 +98,26 @@ pub struct Arms<'a> {
 /// finite are ignored.
 pub fn fuse(arms: Arms<'_>, fusion: &Fusion) -> Vec<Fused> {
     let mut rows: HashMap<i64, Fused> = HashMap::with_capacity(arms.vector.len() + arms.bm25.len());
-    let mut add = |hits: &[Hit], weight: f64, place: fn(&mut Fused, &Ranked)| {
+    let mut add = |hits: &[Hit], weight: f64, place: fn(&mut Fused, &Ranked, f64)| {
         let hits = rank(hits);
         let share = Share::new(&hits, weight, fusion);
         let evidence = Share::new(&hits, weight, &Fusion { method: Method::Convex, ..*fusion });
         for hit in &hits {
             let row = rows.entry(hit.id).or_insert_with(|| empty(hit.id));
-            place(row, hit);
-            row.score += share.of(hit);
+            let term = share.of(hit);
+            place(row, hit, term);
+            row.score += term;
             row.evidence += evidence.of(hit);
         }
     };
-    add(arms.vector, fusion.vector_weight, |row, hit| {
-        (row.vector_rank, row.similarity) = (Some(hit.rank), Some(hit.score));
+    add(arms.vector, fusion.vector_weight, |row, hit, term| {
+        (row.vector_rank, row.similarity, row.vector_term) = (Some(hit.rank), Some(hit.score), Some(term));
     });
-    add(arms.bm25, fusion.bm25_weight, |row, hit| {
-        (row.bm25_rank, row.bm25_score) = (Some(hit.rank), Some(hit.score));
+    add(arms.bm25, fusion.bm25_weight, |row, hit, term| {
+        (row.bm25_rank, row.bm25_score, row.bm25_term) = (Some(hit.rank), Some(hit.score), Some(term));
     });
-    add(arms.link, fusion.link_weight, |row, hit| {
-        (row.link_rank, row.link_score) = (Some(hit.rank), Some(hit.score));
+    add(arms.link, fusion.link_weight, |row, hit, term| {
+        (row.link_rank, row.link_score, row.link_term) = (Some(hit.rank), Some(hit.score), Some(term));
     });
     let mut fused: Vec<Fused> = rows.into_values().collect();
     fused.sort_unstable_by(|a, b| {
@@ -130,6 +137,9 @@ fn empty(id: i64) -> Fused {
         bm25_score: None,
         link_rank: None,
         link_score: None,
+        vector_term: None,
+        bm25_term: None,
+        link_term: None,
     }
 }
 

@@ -9,6 +9,6 @@ mod collapse;
 mod fuse;
 mod rank;
 
-pub use collapse::{collapse, Group};
+pub use collapse::{collapse, Group, PathScore};
 pub use fuse::{fuse, Arms, Fused, Fusion, Method, RANK_CONSTANT};
 pub use rank::{rank, Hit, Ranked};

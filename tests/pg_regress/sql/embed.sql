@@ -90,6 +90,9 @@ update films set "片名 t" = null where id = 4;
 update films set "片名 t" = '文字', v = memory_embed('给的') where id = 3;
 select id, "片名 t", year, v is null as no_vector, (v <=> memory_embed("片名 t")) < 1e-6 as in_step from films order by id;
 select (v <=> memory_embed('给的')) < 1e-6 as given from films where id = 3;
+-- NULL is no vector: a changed text gets its own, an unchanged one goes without
+update films set "片名 t" = '换了', v = null where id = 3 returning (v <=> memory_embed('换了')) < 1e-6 as in_step;
+update films set v = null where id = 3 returning v is null as no_vector;
 -- A partitioned table, another schema, another search path
 create schema cinema;
 create table cinema.plays (id integer, t text, v vector(384)) partition by range (id);

@@ -211,17 +211,26 @@ insert into memories (namespace, path, chunk_index, title, content, embedding) v
     ('collapse', 'single', 0, '丙', '柚木 柚木 柚木', near('柚木', 0)),
     ('collapse', null, 0, '丁', '柚木 做的一把椅子', near('柚木', 0.2)),
     ('collapse', null, 0, '戊', '柚木 做的一张很大的桌子', near('柚木', 0.4));
-select path, title, vector_rank, bm25_rank, round(score::numeric, 6) as score from memory_search('柚木', 10, 'collapse', "collapse" => false);
+select path, title, vector_rank, bm25_rank, round(score::numeric, 6) as score from memory_search('柚木', 10, 'collapse', collapse => false);
 select path, title, vector_rank, bm25_rank, round(score::numeric, 6) as score from memory_search('柚木', 10, 'collapse');
+set summer_memory.path_score = 'sum';
 select c.path, abs(c.score - s.total) < 1e-12 as is_the_sum, c.title = s.best as shows_the_best
 from memory_search('柚木', 10, 'collapse') c
 join (
     select path, sum(score) as total, (array_agg(title order by score desc))[1] as best
-    from memory_search('柚木', 10, 'collapse', "collapse" => false)
+    from memory_search('柚木', 10, 'collapse', collapse => false)
     where path is not null
     group by path
 ) s using (path)
 order by c.path;
+reset summer_memory.path_score;
+set summer_memory.path_score = 'mean';
+-- A long document in which everything is in reach does not hide a memory that is first in both arms
+insert into memories (namespace, path, content, embedding)
+select 'long', 'long.md', '第' || n || '节 写的是盘点 红木 家具', near('红木', 0.5) from generate_series(1, 12) n;
+insert into memories (namespace, content, embedding) values ('long', '沉香 和 红木', near('沉香', 0));
+select path, content, vector_rank, bm25_rank from memory_search('沉香', 2, 'long');
+select memory_context('沉香', 30, namespace => 'long');
 -- Each id once, the best first
 select count(*) = count(distinct id) as once, bool_and(score <= before) as falling
 from (select id, score, lag(score, 1, 'infinity') over (order by ordinality) as before from memory_search('柚木', 10, 'collapse') with ordinality) s;
@@ -388,3 +397,39 @@ select count(*) from memory_search('樱花', 10);
 select count(*) from memory_search('樱花', 10, '*', mode => 'vector');
 select memory_explain('樱花') ->> 'empty_because' as reason;
 select memory_explain('樱花', namespace => '*') ->> 'empty_because' as reason;
+
+--
+-- Metadata comes back as it is stored, whatever JSON it is
+--
+insert into memories (namespace, content, metadata) values
+    ('json', '檀木 一', '{"n": 12345678901234567890123, "p": 0.10000000000000000001, "e": 1e400}'),
+    ('json', '檀木 二', ('{"a":' || repeat('[', 200) || repeat(']', 200) || '}')::jsonb);
+select s.content, s.metadata = m.metadata as same, length(s.metadata::text)
+from memory_search('檀木', namespace => 'json', mode => 'bm25') s
+join memories m using (id)
+order by s.id;
+select content from memory_search('檀木', namespace => 'json', mode => 'bm25', filter => '{"n": 12345678901234567890123}');
+select jsonb_array_length(memory_explain('檀木', namespace => 'json', mode => 'bm25') -> 'results');
+
+--
+-- A question of any length is answered
+--
+select count(*)
+from memory_search('檀木 ' || (select string_agg(md5(g::text), ' ') from generate_series(1, 60000) g), namespace => 'json', mode => 'bm25');
+select count(*)
+from memory_search('檀木 ' || (select string_agg(chr(19968 + g), ' ') from generate_series(1, 20000) g), namespace => 'json', mode => 'bm25');
+
+--
+-- Equal distances come in the order of ids, at the limit of the arm too
+--
+insert into memories (id, namespace, content, embedding)
+select 9000000 - g, 'tie', '同样', near('同样', 0) from generate_series(1, 60) g;
+select array_agg(id order by vector_rank) from memory_search('同样', 5, 'tie', mode => 'vector', collapse => false);
+select array_agg(id order by ordinality) from memory_search('同样', 5, 'tie', collapse => false) with ordinality;
+
+--
+-- The terms of an explanation add up to the score, whatever the fusion
+--
+select f, r.value ->> 'content' as content, abs((r.value -> 'score')::float8 - coalesce((r.value #> '{vector,term}')::float8, 0)
+    - coalesce((r.value #> '{bm25,term}')::float8, 0)) < 1e-12 as adds_up
+from unnest(array['rrf', 'convex']) f, jsonb_array_elements(memory_explain('沉香 红木', 3, 'long', fusion => f) -> 'results') r;

@@ -54,7 +54,7 @@ insert into public.memories (path, title, content, metadata, tags, expires_at) v
 update public.memories set content = '把猫粮换成低敏款了' where path operator(pg_catalog.=) 'm.md';
 select content from memory_search('猫粮', 1);
 select content from memory_search('粮', 1, filter => '{"a": 1}', since => '2000-01-01', until => '3000-01-01', path_prefix => 'm', tags => '{t}');
-select content from memory_search('猫粮', 1, namespace => '*', mode => 'bm25', fusion => 'convex', "collapse" => false);
+select content from memory_search('猫粮', 1, namespace => '*', mode => 'bm25', fusion => 'convex', collapse => false);
 select memory_explain('猫粮') ->> 'degraded' as degraded;
 select memory_context('猫粮', 100);
 select added from memory_import('./i.md', E'## 节\n文\n', metadata => '{"b": 2}');

@@ -370,5 +370,64 @@ select expired from memory_status;
 select memory_sweep();
 select memory_sweep();
 select path from memories where content like '%杨梅' order by path;
+
+--
+-- A path is spelled in one way, however its row comes in
+--
+truncate memories restart identity;
+insert into memories (path, content) values ('./a.md', '甲'), ('b//c.md', '乙'), ('d\e.md', '丙'), ('x/../f.md', '丁'), ('..', '戊'), ('', '己');
+copy memories (path, content) from stdin;
+./g//h.md	庚
+\.
+select id, path, chunk_index from memories order by id;
+update memories set path = './moved.md' where id = 1 returning path;
+select * from memory_import('b/./c.md', '乙');
+select memory_prune(array['moved.md', './b//c.md', 'd/e.md', 'f.md', 'g/h.md']);
+select memory_forget(path => './moved.md');
+select memory_add('x', '');
+select memory_add('x', '..');
+-- A namespace that a search takes for all of them cannot be written
+insert into memories (namespace, content) values ('*', 'x');
+insert into memories (namespace, content) values ('', 'x');
+select memory_add('x', namespace => '*');
+update memories set namespace = '*';
+insert into memories (namespace, path, content) values ('one', 'p.md', 'x'), ('two', 'p.md', 'x'), ('two', 'q.md', 'x');
+select memory_prune(array['q.md', 'b/c.md', 'd/e.md', 'f.md', 'g/h.md'], '*');
+-- An update that clears the place gets the next one
+insert into memories (path, chunk_index, content) values ('n.md', 0, '一'), ('n.md', 1, '二');
+update memories set chunk_index = null where path = 'n.md' and content = '一' returning chunk_index;
+update memories set chunk_index = null, content = '三' where path = 'n.md' and content = '二' returning chunk_index;
+-- Nothing that is seen in a text
+select memory_add(U&'\200B');
+
+--
+-- A vector is of the store's model, unless another is named with it
+--
+truncate memories restart identity;
+insert into memories (path, content, embedding, model) values ('m.md', '旧', '[1,2,3]', 'other');
+set summer_memory.embed = 'sync';
+select * from memory_import('m.md', '新文本 苹果');
+set summer_memory.embed = 'off';
+select model, vector_dims(embedding) from memories;
+update memories set content = '手写', embedding = '[1,2,3]', model = 'other';
+select model, vector_dims(embedding) from memories;
+update memories set content = '香蕉', embedding = memory_embed('香蕉');
+select model, vector_dims(embedding) from memories;
+-- Without a label it is of no model, and embedded again
+update memories set model = null;
+select pending, other_model from memory_status;
+select memory_backfill();
+select model from memories;
+
+--
+-- memory_backfill(n) fills n rows, so 0 means that nothing is left
+--
+truncate memories restart identity;
+insert into memories (content) values (''), (' '), ('  '), ('一'), ('二'), ('三');
+select memory_backfill(2);
+select memory_backfill(2);
+select memory_backfill(2);
+select pending, failed from memory_status;
+
 reset summer_memory.embed;
 drop function in_step(bigint);
