@@ -1,7 +1,8 @@
 # PostgreSQL 18 with summer_memory, its model and pgvector.
 #
 #   docker build -t summer_memory .
-#   docker run -d -p 127.0.0.1:5432:5432 -e POSTGRES_PASSWORD=… summer_memory
+#   docker run -d --name summer_memory -p 127.0.0.1:5432:5432 -e POSTGRES_PASSWORD=change-me \
+#       -v summer_memory:/var/lib/postgresql summer_memory
 #
 # The database of POSTGRES_DB has the extension; in others run: create extension summer_memory cascade.
 

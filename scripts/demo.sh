@@ -11,10 +11,16 @@ for file in examples/diary/*.md; do
 select added || ' added, ' || updated || ' updated, ' || unchanged || ' unchanged, ' || removed || ' removed'
 from memory_import(:'path', decode(:'bytes', 'hex'), namespace => 'diary');
 SQL
-        while read -r line; do printf '    %-40s %s\n' "${file#examples/}" "$line"; done
+        # The name last: a Chinese character is two columns wide, which printf does not know.
+        while read -r line; do printf '    %s: %s\n' "$line" "${file#examples/}"; done
 done
 
 say "Questions"
+cat <<'TEXT'
+
+    vec and bm25: place of the text by meaning and by words, empty if that arm did not return it.
+    score: 1 / (60 + place), summed over both arms and over the sections of a file.
+TEXT
 for question in 水果 通勤 我最近使用的前端技术 博客RSS配置 我之前买了什么水果？ 上次断网是怎么修好的; do
     printf '\n    select … from memory_search('"'%s'"', 3, namespace => '"'diary'"');\n' "$question"
     psql -v question="$question" <<'SQL'
@@ -30,4 +36,14 @@ from memory_explain(:'question' || ' ', 3, namespace => 'diary') e;
 SQL
 done
 
-say "The database keeps running. Try: make psql   |   make psql ARGS='-c \"select * from memory_status\"'   |   make stop"
+say "The database keeps running; the diary is in namespace diary of database $server_db"
+cat <<TEXT
+    make psql       a session, for example:
+        set summer_memory.namespace = 'diary';
+        select path, title, content from memory_search('周末做了什么');
+    make psql ARGS="-Ato diary.html -c \\"select memory_graph_html(namespace => 'diary')\\""
+        the graph of the diary, as a page for any browser
+    psql "host=$PGHOST port=$PGPORT dbname=$PGDATABASE user=$PGUSER"
+        the same database for other programs: a Unix socket, no TCP
+    make stop       stops it, and make server starts it again
+TEXT

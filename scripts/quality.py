@@ -290,7 +290,8 @@ def load(connection, labelled: LabelledSet, anew: bool) -> None:
         done = start + len(batch)
         seconds = time.monotonic() - started
         left = seconds / done * (len(missing) - done)
-        progress(f"{labelled.name}: {done}/{len(missing)} rows loaded, about {left:.0f} s left")
+        rest = f", about {left:.0f} s left" if done < len(missing) else f" in {seconds:.0f} s"
+        progress(f"{labelled.name}: {done}/{len(missing)} rows loaded{rest}")
 
 
 def require_vectors(connection, labelled: LabelledSet) -> str:

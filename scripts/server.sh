@@ -8,6 +8,8 @@ running() { ctl status >/dev/null 2>&1; }
 
 case "${1:-}" in
 start)
+    [ -f "$("$PG_CONFIG" --sharedir 2>/dev/null)/extension/summer_memory.control" ] ||
+        die "nothing is built yet" "run: make demo"
     mkdir -p "$server" "$socket_dir"
     chmod 700 "$socket_dir"
     if [ ! -f "$PGDATA_DIR/PG_VERSION" ]; then

@@ -2,7 +2,8 @@
 
 Every block marked ``sql`` of a file is run in order, in one session and a fresh database of its own; a block
 marked ``text`` directly below is its expected output, as psql prints it. ``sql fails`` must raise an
-error, ``sql norun`` is not run. Blank space at line ends, times and dates with a time do not count.
+error, ``sql norun`` is not run. Blank space at line ends, times and dates with a time do not count. A block marked
+``python`` is run between them by Python, in a session of its own of the same database, with the PG* variables set.
 
 Also checked: files that a document links to exist, and docs/reference.md names every function, view, table,
 column and setting the extension has, and no other, settings with their defaults.
@@ -10,6 +11,7 @@ column and setting the extension has, and no other, settings with their defaults
 What must hold: the server of scripts/server.sh runs; nothing is left behind in it.
 """
 
+import base64
 import dataclasses
 import difflib
 import os
@@ -32,11 +34,12 @@ MASKS = (
 
 @dataclasses.dataclass
 class Block:
-    """A block of SQL, and the output below it if there is one."""
+    """A block of SQL or Python, and the output below it if there is one."""
 
     line: int
-    sql: str
+    text: str
     fails: bool
+    python: bool = False
     expected: str | None = None
 
 
@@ -55,8 +58,8 @@ def read_blocks(text):
         elif match and match[1] == fence and not match[2]:
             fence = None
             content = "\n".join(body)
-            if kind[:1] == ["sql"] and "norun" not in kind:
-                last = Block(start, content, "fails" in kind)
+            if kind[:1] in (["sql"], ["python"]) and "norun" not in kind:
+                last = Block(start, content, "fails" in kind, kind[0] == "python")
                 blocks.append(last)
             elif kind[:1] == ["text"] and last is not None:
                 last.expected = content
@@ -86,7 +89,10 @@ def script(blocks):
     lines = ["\\pset pager off"]
     for number, block in enumerate(blocks):
         mark = MARK.format(number)
-        lines += [f"\\echo {mark}", f"\\warn {mark}", f"\\set ON_ERROR_STOP {'off' if block.fails else 'on'}", block.sql]
+        lines += [f"\\echo {mark}", f"\\warn {mark}", f"\\set ON_ERROR_STOP {'off' if block.fails else 'on'}"]
+        # As one line, for psql reads a shell command up to the line's end.
+        code = f"import base64; exec(base64.b64decode('{base64.b64encode(block.text.encode()).decode()}'))"
+        lines.append(f'\\! python3 -c "{code}"' if block.python else block.text)
     lines += [f"\\echo {MARK.format(len(blocks))}", f"\\warn {MARK.format(len(blocks))}"]
     return "\n".join(lines) + "\n"
 
@@ -106,7 +112,8 @@ def comparable(text):
 
 def run_blocks(name, blocks, database):
     """Runs the blocks in `database`; returns the failures."""
-    done = psql(["-d", database], input=script(blocks), capture_output=True)
+    environment = os.environ | {"PGDATABASE": database}
+    done = psql(["-d", database], input=script(blocks), capture_output=True, env=environment)
     prints = by_block(done.stdout, len(blocks) + 1)
     notices = by_block(done.stderr, len(blocks) + 1)
     failures = []
@@ -115,7 +122,7 @@ def run_blocks(name, blocks, database):
         if prints[number] is None or notices[number] is None:
             failures.append(f"{where}: not reached")
             continue
-        raised = re.search(r"^ERROR: ", notices[number], flags=re.MULTILINE)
+        raised = re.search(r"^(ERROR: |Traceback )", notices[number], flags=re.MULTILINE)
         if raised and not block.fails:
             failures.append(f"{where}: {notices[number].strip()}")
         elif block.fails and not raised:
