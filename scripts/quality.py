@@ -14,6 +14,8 @@ broken by the order of the rows).
 
 Data formats of a --data folder (or file):
   memories.jsonl + questions.jsonl   the project's own set, see tests/quality/README.md
+  documents.jsonl                    with those two: questions about the files of examples/diary, asked of a store
+                                     that holds these files and the memories
   *.json                             SQuAD-like (CMRC2018, DRCD): every paragraph is a memory, and the
                                      paragraph a question was asked about is its only answer
 """
@@ -33,6 +35,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN_SET = "own"
+DOCUMENTS_SET = "documents"
+DIARY = ROOT / "examples/diary"
 DEPTH = 10  # results asked for; every figure is at this depth or above it
 CUTOFFS = (1, 5, 10)
 BATCH = 50  # rows an insert statement carries; one batch is one transaction
@@ -61,17 +65,18 @@ LABELS = {
 SEARCH = """
 select path, degraded
 from memory_search(query => %s, k => %s, namespace => %s, mode => %s, fusion => %s,
-                   collapse => false)
+                   collapse => %s)
 """
 
 
 @dataclass(frozen=True)
 class Memory:
-    """One row to store. `occurred_at` is an ISO date or time, or None."""
+    """One row to store, or with `whole_file` a document of many. `occurred_at` is an ISO date or time, or None."""
 
     path: str
     content: str
     occurred_at: str | None = None
+    whole_file: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,7 @@ class LabelledSet:
     memories: list[Memory]
     questions: list[Question]
     available: int  # questions before sampling
+    by_path: bool = False  # whether a path is returned once, as memory_search does by default
 
     @property
     def namespace(self) -> str:
@@ -132,7 +138,7 @@ def field(place: str, row: dict, name: str) -> str:
 
 def read_own(folder: Path) -> tuple[list[Memory], list[Question]]:
     """memories.jsonl and questions.jsonl of `folder`, checked against each other."""
-    memories, questions, paths, contents = [], [], set(), set()
+    memories, paths, contents = [], set(), set()
     for place, row in read_jsonl(folder / "memories.jsonl"):
         memory = Memory(field(place, row, "path"), field(place, row, "content"), row.get("occurred_at"))
         if memory.path in paths or memory.content in contents:
@@ -140,7 +146,13 @@ def read_own(folder: Path) -> tuple[list[Memory], list[Question]]:
         paths.add(memory.path)
         contents.add(memory.content)
         memories.append(memory)
-    for place, row in read_jsonl(folder / "questions.jsonl"):
+    return memories, read_questions(folder / "questions.jsonl", paths)
+
+
+def read_questions(path: Path, paths: set[str]) -> list[Question]:
+    """Questions whose answers are among `paths`."""
+    questions = []
+    for place, row in read_jsonl(path):
         answers = row.get("answers")
         if not isinstance(answers, list) or not answers:
             raise QualityError(f'{place}: "answers" must be a list of paths')
@@ -148,7 +160,18 @@ def read_own(folder: Path) -> tuple[list[Memory], list[Question]]:
         if unknown:
             raise QualityError(f"{place}: no memory has the path {unknown[0]!r}")
         questions.append(Question(field(place, row, "q"), frozenset(answers), field(place, row, "kind")))
-    return memories, questions
+    return questions
+
+
+def read_documents(path: Path, memories: list[Memory], questions: list[Question]) -> LabelledSet:
+    """The diary beside the notes: documents of many chunks compete with memories of one."""
+    files = [
+        Memory(file.name, file.read_text(encoding="utf-8"), whole_file=True)
+        for file in sorted(DIARY.glob("*.md"))
+    ]
+    asked = read_questions(path, {file.path for file in files})
+    asked += [Question(question.text, question.answers, "note") for question in questions]
+    return LabelledSet(DOCUMENTS_SET, files + memories, asked, len(asked), by_path=True)
 
 
 def read_squad(path: Path) -> tuple[list[Memory], list[Question]]:
@@ -187,6 +210,8 @@ def read_sets(sources: list[Path], sample: int) -> list[LabelledSet]:
         if (source / "memories.jsonl").is_file():
             memories, questions = read_own(source)
             sets.append(LabelledSet(OWN_SET, memories, questions, len(questions)))
+            if (source / "documents.jsonl").is_file():
+                sets.append(read_documents(source / "documents.jsonl", memories, questions))
             continue
         files = [source] if source.is_file() else sorted(source.glob("*.json"))
         for path in filter(is_squad, files):
@@ -251,10 +276,17 @@ def load(connection, labelled: LabelledSet, anew: bool) -> None:
     """
     if anew:
         connection.execute("delete from memories where namespace = %s", (labelled.namespace,))
-    wanted = {digest(memory.path, memory.content): memory for memory in labelled.memories}
+    files = {memory.path: memory.content for memory in labelled.memories if memory.whole_file}
+    rows = [memory for memory in labelled.memories if not memory.whole_file]
+    # Whatever the database does by itself, here the figures need every vector at once.
+    connection.execute("set summer_memory.embed = 'sync'")
+    for path, content in files.items():
+        # Does nothing where the document is there.
+        connection.execute("select memory_import(%s, %s::text, %s)", (path, content, labelled.namespace))
+    wanted = {digest(memory.path, memory.content): memory for memory in rows}
     stored = connection.execute(
-        "select id, path, content from memories where namespace = %s order by id",
-        (labelled.namespace,),
+        "select id, path, content from memories where namespace = %s and not path = any(%s) order by id",
+        (labelled.namespace, list(files)),
     ).fetchall()
     stale, present = [], set()
     for row_id, path, content in stored:
@@ -271,8 +303,6 @@ def load(connection, labelled: LabelledSet, anew: bool) -> None:
     if not missing and not stale:
         progress(f"{labelled.name}: {len(present)} rows are there already")
         return
-    # Whatever the database does by itself, here the figures need every vector at once.
-    connection.execute("set summer_memory.embed = 'sync'")
     started = time.monotonic()
     for start in range(0, len(missing), BATCH):
         batch = missing[start : start + BATCH]
@@ -316,7 +346,7 @@ def search_arm(connection, labelled: LabelledSet, arm: str) -> list[list[str]]:
     found = []
     for number, question in enumerate(labelled.questions, 1):
         rows = connection.execute(
-            SEARCH, (question.text, DEPTH, labelled.namespace, mode, fusion)
+            SEARCH, (question.text, DEPTH, labelled.namespace, mode, fusion, labelled.by_path)
         ).fetchall()
         reasons = {degraded for _, degraded in rows if degraded}
         if reasons:

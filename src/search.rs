@@ -252,7 +252,9 @@ impl Search {
         }
         let tags: Option<Vec<String>> = tags.unwrap_or_default().into_iter().collect();
         let Some(tags) = tags else {
-            return Err(Failure::argument("tags must not contain NULL").hint("Name the tags a row must have."));
+            return Err(
+                Failure::argument("tags must not contain NULL").hint("Name the tags a row must have.")
+            );
         };
         let paths = path_prefix
             .filter(|prefix| !prefix.is_empty())
