@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use memory_embed::Kind;
-use memory_search::{collapse, fuse, Arms, Fused, Fusion, Hit, Method, PathScore};
+use memory_search::{collapse, fuse, Arms, Fused, Fusion, Group, Hit, Method, PathScore};
 use pgrx::datum::{DatumWithOid, TimestampWithTimeZone};
 use pgrx::iter::TableIterator;
 use pgrx::pg_sys;
@@ -461,9 +461,7 @@ pub fn nearest(
 
 /// A search carried out: the arms, their fusion, and how long each part took.
 struct Outcome {
-    rows: Vec<Fused>,
-    /// Score of the path and how many of its chunks were found, by the id of the best chunk.
-    scores: HashMap<i64, (f64, u32)>,
+    rows: Vec<Group>,
     vector: Option<VectorResult>,
     bm25: Option<Bm25Result>,
     link: Option<Linked>,
@@ -489,7 +487,6 @@ impl Outcome {
     fn empty(model: String) -> Self {
         Self {
             rows: Vec::new(),
-            scores: HashMap::new(),
             vector: None,
             bm25: None,
             link: None,
@@ -574,10 +571,8 @@ fn fuse_arms(search: &Search, outcome: &Outcome) -> Vec<Fused> {
 
 /// Rows and scores of the result, one row a path where that is wanted.
 fn collapse_rows(search: &Search, fused: Vec<Fused>, outcome: &mut Outcome) {
-    outcome.scores.clear();
     if !search.collapse {
-        outcome.scores.extend(fused.iter().map(|row| (row.id, (row.score, 1))));
-        outcome.rows = fused;
+        outcome.rows = fused.into_iter().map(Group::of).collect();
         return;
     }
     let vector = outcome.vector.iter().flat_map(|arm| &arm.hits);
@@ -589,9 +584,7 @@ fn collapse_rows(search: &Search, fused: Vec<Fused>, outcome: &mut Outcome) {
         settings::PathScore::Best => PathScore::Best,
         settings::PathScore::Sum => PathScore::Sum,
     };
-    let groups = collapse(&fused, score, |id| documents.get(&id).copied());
-    outcome.rows = groups.iter().map(|group| group.best).collect();
-    outcome.scores.extend(groups.iter().map(|group| (group.best.id, (group.score, group.chunks))));
+    outcome.rows = collapse(&fused, score, |id| documents.get(&id).copied());
 }
 
 /// One WARNING a statement when a search could not use everything.
@@ -648,6 +641,36 @@ fn fetch(
         ))
     })?;
     Ok(rows.into_iter().collect())
+}
+
+impl Stored {
+    /// A heading and no text of its own, as an import makes of the title of a file.
+    fn is_heading(&self) -> bool {
+        let before = self.title.as_deref().and_then(|title| title.strip_suffix(self.content.as_str()));
+        before.is_some_and(|before| before.is_empty() || before.ends_with(" > "))
+    }
+}
+
+/// The stored rows of the result. Where a mere heading would stand for its path, the next chunk does.
+fn fetch_shown(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    outcome: &mut Outcome,
+) -> Result<HashMap<i64, Stored>, Failure> {
+    let mut stored = HashMap::new();
+    let mut wanted: Vec<i64> = outcome.rows.iter().map(|row| row.best.id).collect();
+    while !wanted.is_empty() {
+        stored.extend(fetch(client, schema, wanted, &outcome.model)?);
+        wanted = outcome
+            .rows
+            .iter_mut()
+            .filter_map(|row| {
+                let heading = stored.get(&row.best.id).is_some_and(Stored::is_heading);
+                (heading && row.show_next()).then_some(row.best.id)
+            })
+            .collect();
+    }
+    Ok(stored)
 }
 
 /// Rows in reach that the vector arm cannot compare.
@@ -707,14 +730,12 @@ fn result_rows(search: &Search) -> Result<Vec<ResultRow>, Failure> {
         if let Some(message) = &outcome.degraded {
             warn_degraded(message);
         }
-        let ids: Vec<i64> = outcome.rows.iter().map(|row| row.id).collect();
-        let mut stored = fetch(client, &schema, ids, &outcome.model)?;
+        let mut stored = fetch_shown(client, &schema, &mut outcome)?;
         let rows = std::mem::take(&mut outcome.rows);
         Ok(rows
             .into_iter()
-            .filter_map(|row| {
+            .filter_map(|Group { best: row, score, .. }| {
                 let data = stored.remove(&row.id)?;
-                let score = outcome.scores.get(&row.id).map_or(row.score, |(score, _)| *score);
                 Some((
                     row.id,
                     data.path,
@@ -825,16 +846,16 @@ fn explain(search: &Search) -> Result<serde_json::Value, Failure> {
     store::memories_oid(&schema)?;
     Spi::connect(|client| {
         let start = Instant::now();
-        let outcome = carry_out(client, &schema, search)?;
-        let ids: Vec<i64> = outcome.rows.iter().map(|row| row.id).collect();
-        let stored = fetch(client, &schema, ids, &outcome.model)?;
+        let mut outcome = carry_out(client, &schema, search)?;
+        let chunks: Vec<usize> = outcome.rows.iter().map(|row| 1 + row.others.len()).collect();
+        let stored = fetch_shown(client, &schema, &mut outcome)?;
         let total = milliseconds(start);
         let results: Vec<serde_json::Value> = outcome
             .rows
             .iter()
-            .filter_map(|row| {
+            .zip(chunks)
+            .filter_map(|(Group { best: row, score, .. }, chunks)| {
                 let data = stored.get(&row.id)?;
-                let (score, chunks) = outcome.scores.get(&row.id).copied().unwrap_or((row.score, 1));
                 Some(json!({
                     "id": row.id,
                     "path": data.path,

@@ -1,6 +1,6 @@
 //! Chunks of one path become one result, which the path's best chunk stands for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
 use crate::rank::order_with_evidence;
@@ -17,16 +17,34 @@ pub enum PathScore {
 }
 
 /// One path of the result.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// The chunk with the highest score of its own (ties: the lowest id), as it was fused.
     pub best: Fused,
+    /// The path's other chunks, the best first.
+    pub others: VecDeque<Fused>,
     /// Score of the path.
     pub score: f64,
     /// Evidence of the chunks that score, which decides between equal scores.
     pub evidence: f64,
-    /// How many of the path's chunks are in the fused list.
-    pub chunks: u32,
+}
+
+impl Group {
+    /// A row on its own.
+    pub fn of(row: Fused) -> Self {
+        Self { best: row, others: VecDeque::new(), score: row.score, evidence: row.evidence }
+    }
+
+    /// Lets the next chunk stand for the path, for the score of which nothing changes. False if there is none.
+    pub fn show_next(&mut self) -> bool {
+        match self.others.pop_front() {
+            Some(next) => {
+                self.best = next;
+                true
+            }
+            None => false,
+        }
+    }
 }
 
 /// Groups a fused list by the key `group_of` gives for a row; a row without a key is its own group.
@@ -53,9 +71,9 @@ pub fn collapse<K: Eq + Hash>(
                     group.score += row.score;
                     group.evidence += row.evidence;
                 }
-                group.chunks += 1;
+                group.others.push_back(row);
             }
-            None => groups.push(Group { best: row, score: row.score, evidence: row.evidence, chunks: 1 }),
+            None => groups.push(Group::of(row)),
         }
     }
     groups.sort_unstable_by(|a, b| {
@@ -98,16 +116,16 @@ mod tests {
     fn a_path_scores_as_its_best_chunk() {
         let fused = [row(1, 0.5), row(2, 0.4), row(3, 0.3), row(4, 0.1)];
         let groups = collapse(&fused, PathScore::Best, two_paths);
-        let shown: Vec<_> = groups.iter().map(|g| (g.best.id, g.chunks, g.score)).collect();
-        assert_eq!(shown, [(1, 1, 0.5), (2, 2, 0.4), (4, 1, 0.1)]);
+        let shown: Vec<_> = groups.iter().map(|g| (g.best.id, g.others.len(), g.score)).collect();
+        assert_eq!(shown, [(1, 0, 0.5), (2, 1, 0.4), (4, 0, 0.1)]);
     }
 
     #[test]
     fn chunks_of_a_path_are_summed_where_asked() {
         let fused = [row(1, 0.5), row(2, 0.4), row(3, 0.3), row(4, 0.1)];
         let groups = collapse(&fused, PathScore::Sum, two_paths);
-        let shown: Vec<_> = groups.iter().map(|g| (g.best.id, g.chunks)).collect();
-        assert_eq!(shown, [(2, 2), (1, 1), (4, 1)]);
+        let shown: Vec<_> = groups.iter().map(|g| (g.best.id, g.others.len())).collect();
+        assert_eq!(shown, [(2, 1), (1, 0), (4, 0)]);
         assert!(groups.first().is_some_and(|g| (g.score - 0.7).abs() < 1e-12 && g.best.score == 0.4));
     }
 
@@ -120,7 +138,18 @@ mod tests {
     #[test]
     fn equal_chunks_are_represented_by_the_lowest_id() {
         let groups = collapse(&[row(9, 0.2), row(4, 0.2)], PathScore::Best, |_| Some(()));
-        assert_eq!(groups.iter().map(|g| (g.best.id, g.chunks)).collect::<Vec<_>>(), [(4, 2)]);
+        assert_eq!(groups.iter().map(|g| (g.best.id, g.others.len())).collect::<Vec<_>>(), [(4, 1)]);
+    }
+
+    #[test]
+    fn another_chunk_can_stand_for_a_path() {
+        let mut groups = collapse(&[row(1, 0.5), row(2, 0.4), row(3, 0.3)], PathScore::Best, |_| Some(()));
+        let group = groups.first_mut().unwrap();
+        let mut shown = vec![group.best.id];
+        while group.show_next() {
+            shown.push(group.best.id);
+        }
+        assert_eq!((shown, group.score), (vec![1, 2, 3], 0.5));
     }
 
     proptest! {
@@ -135,7 +164,7 @@ mod tests {
             for score in [PathScore::Best, PathScore::Sum] {
                 let groups = collapse(&fused, score, key);
                 prop_assert_eq!(&groups, &collapse(&backwards, score, key));
-                prop_assert_eq!(groups.iter().map(|g| g.chunks as usize).sum::<usize>(), fused.len());
+                prop_assert_eq!(groups.iter().map(|g| 1 + g.others.len()).sum::<usize>(), fused.len());
                 prop_assert!(groups.windows(2).all(|w| w[0].score >= w[1].score));
                 prop_assert!(groups.iter().all(|g| g.score >= g.best.score));
             }

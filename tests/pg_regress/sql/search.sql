@@ -231,6 +231,17 @@ select 'long', 'long.md', '第' || n || '节 写的是盘点 红木 家具', nea
 insert into memories (namespace, content, embedding) values ('long', '沉香 和 红木', near('沉香', 0));
 select path, content, vector_rank, bm25_rank from memory_search('沉香', 2, 'long');
 select memory_context('沉香', 30, namespace => 'long');
+-- A heading without text of its own finds its document, and the document answers with text
+insert into memories (namespace, path, chunk_index, title, content) values
+    ('heading', 'move.md', 0, '搬家笔记', '搬家笔记'),
+    ('heading', 'move.md', 1, '费用', '搬家公司的定金付了三百'),
+    ('heading', 'move.md', 2, '费用 > 其他', '其他'),
+    ('heading', 'only.md', 0, '搬家', '搬家');
+select path, title, content, bm25_rank, score > 1.0 / (60 + bm25_rank) as as_good_as_its_best
+from memory_search('搬家', 5, 'heading', mode => 'bm25');
+select r.value ->> 'content' as content, r.value -> 'chunks' as chunks
+from jsonb_array_elements(memory_explain('搬家', 5, 'heading', mode => 'bm25') -> 'results') r;
+select content from memory_search('搬家', 5, 'heading', mode => 'bm25', collapse => false);
 -- Each id once, the best first
 select count(*) = count(distinct id) as once, bool_and(score <= before) as falling
 from (select id, score, lag(score, 1, 'infinity') over (order by ordinality) as before from memory_search('柚木', 10, 'collapse') with ordinality) s;
