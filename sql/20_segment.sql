@@ -141,6 +141,11 @@ set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 #variable_conflict use_variable
 begin
+    perform jieba_check_word(word);
+    if freq < 1 then
+        raise exception 'freq must be at least 1'
+            using errcode = '22023', hint = 'It is how often the word is counted; leave it out to have one chosen.';
+    end if;
     insert into memory_words as w (word, freq, tag)
     values (word, freq, tag)
     on conflict on constraint memory_words_pkey do update

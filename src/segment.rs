@@ -66,7 +66,7 @@ fn jieba_check_word(word: &str) -> bool {
     Segmenter::validate_user_word(word)
         .map_err(|error| {
             Failure::argument(format!("word \"{}\" cannot be a dictionary entry: {error}", shorten(word)))
-                .hint("A dictionary word has no blanks and at least one letter, digit or Chinese character.")
+                .hint("A dictionary word has at most 64 characters, no blanks, and at least one letter, digit or Chinese character.")
         })
         .or_raise();
     true

@@ -33,10 +33,10 @@ fn new_segmenter() -> Segmenter {
     })
 }
 
-/// Builds the dictionary now; called by the postmaster.
+/// Builds the dictionary now, with a spare one for all; called by the postmaster.
 pub fn preload() {
     SEGMENTER.with(|cell| {
-        cell.borrow_mut().get_or_insert_with(new_segmenter);
+        cell.borrow_mut().get_or_insert_with(|| new_segmenter().with_spare());
     });
     use_huge_pages();
 }

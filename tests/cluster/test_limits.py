@@ -107,6 +107,22 @@ class ErrorsTest(ClusterTest):
             self.assertLess(private_memory(session.pid) - before, 4 * MEGABYTE)
 
 
+class NewWordsTest(ClusterTest):
+    """Words that come in one by one while sessions are open: none of these gets a dictionary of its own."""
+
+    ALLOWED = 12 * MEGABYTE  # a dictionary is 26
+
+    def test_memory_stays_small(self):
+        with self.connect() as writer, self.connect() as reader:
+            reader.run("select jieba_cut('先读词典')")
+            before = private_memory(reader.pid)
+            for number in range(20):
+                word = "云原生苍穹外卖大模型微调知识图谱库"[number % 8:][:4] + "甲乙丙丁"[number % 4]
+                writer.run("insert into memory_words (word) values (%s) on conflict do nothing", word)
+                self.assertIn(word, reader.value("select jieba_cut(%s)", word + "。"))
+            self.assertLess(private_memory(reader.pid) - before, self.ALLOWED)
+
+
 class WideModelTest(ClusterTest):
     """E15: pgvector indexes at most 2,000 dimensions, as halfvec 4,000, and stores at most 16,000."""
 

@@ -65,6 +65,8 @@ struct Entry {
 #[derive(Debug)]
 pub struct Segmenter {
     jieba: Jieba,
+    /// The default dictionary once more, without anybody's words.
+    spare: Option<Box<Jieba>>,
     user: BTreeMap<String, Entry>,
     /// Rare ideographs of user words; text is not cut at them.
     rare: BTreeSet<char>,
@@ -84,6 +86,7 @@ impl Segmenter {
     pub fn new() -> Self {
         Segmenter {
             jieba: load(),
+            spare: None,
             user: BTreeMap::new(),
             rare: BTreeSet::new(),
             longest_word: MAX_DICT_WORD,
@@ -99,12 +102,20 @@ impl Segmenter {
         self
     }
 
+    /// Load the default dictionary a second time. For one whose memory many processes share: with it their users'
+    /// words can change without a dictionary of their own each.
+    #[must_use]
+    pub fn with_spare(mut self) -> Self {
+        self.spare = Some(Box::new(load()));
+        self
+    }
+
     /// Replace the users' words; words that cannot be user words are left out, of equal ones the last
     /// counts.
     ///
-    /// On a dictionary without user words, or if words only come in that bring their frequency, a few
-    /// pages of memory are written. A word that goes or changes takes a fresh dictionary: jieba-rs cannot
-    /// take a word out again.
+    /// If words only come in, a few pages of memory are written; a word that comes without its frequency beside
+    /// others needs the spare for that. A word that goes or changes takes a fresh dictionary, for jieba-rs cannot
+    /// take a word out again: the spare the first time, then one that is loaded (0.1 s).
     pub fn set_user_words(&mut self, words: &[UserWord]) {
         let mut user = BTreeMap::new();
         for word in words.iter().filter(|w| user_dict::validate(&w.word).is_ok()) {
@@ -122,16 +133,24 @@ impl Segmenter {
         let stays = self.user.iter().all(|(word, entry)| user.get(word) == Some(entry));
         let is_news = |word: &String| !self.user.contains_key(word);
         let suggests = user.iter().any(|(word, entry)| is_news(word) && entry.freq.is_none());
-        if !stays || (suggests && !self.user.is_empty()) {
-            self.jieba = load();
+        if !stays || (suggests && !self.user.is_empty() && self.spare.is_none()) {
+            self.jieba = match self.spare.take() {
+                Some(spare) => *spare,
+                None => {
+                    // The old one goes first: together they would take twice the memory.
+                    self.jieba = Jieba::empty();
+                    load()
+                }
+            };
             self.user.clear();
         }
         // A suggested frequency is that of the default dictionary: it must not depend on the other words.
+        let unchanged = self.spare.as_deref().unwrap_or(&self.jieba);
         let news: Vec<(&String, usize, &Entry)> = user
             .iter()
             .filter(|(word, _)| !self.user.contains_key(*word))
             .map(|(word, entry)| {
-                let freq = entry.freq.unwrap_or_else(|| self.jieba.suggest_freq(word));
+                let freq = entry.freq.unwrap_or_else(|| unchanged.suggest_freq(word));
                 (word, freq.max(1), entry)
             })
             .collect();

@@ -432,13 +432,16 @@ fn user_words_give_the_same_whatever_came_before() {
         (user_word("风禾", None, None), user_word("风禾三台", None, None), user_word("云海", Some(3), None));
     let mut first = Segmenter::new();
     first.set_user_words(&[a.clone(), b.clone(), c.clone()]);
-    let mut second = Segmenter::new();
-    second.set_user_words(std::slice::from_ref(&c));
-    second.set_user_words(&[user_word("无关", Some(9), None), c.clone()]);
-    second.set_user_words(&[c, b, a]);
-    for text in ["风禾三台云海", "风禾三号台", "云海风禾"] {
-        assert_eq!(first.cut(text, true), second.cut(text, true));
-        assert_eq!(first.cut_for_search(text, false), second.cut_for_search(text, false));
+    for mut second in [Segmenter::new(), Segmenter::new().with_spare()] {
+        second.set_user_words(std::slice::from_ref(&b));
+        second.set_user_words(&[b.clone(), a.clone()]);
+        second.set_user_words(&[user_word("无关", Some(9), None), c.clone()]);
+        second.set_user_words(&[user_word("又一个", None, None), c.clone()]);
+        second.set_user_words(&[c.clone(), b.clone(), a.clone()]);
+        for text in ["风禾三台云海", "风禾三号台", "云海风禾"] {
+            assert_eq!(first.cut(text, true), second.cut(text, true));
+            assert_eq!(first.cut_for_search(text, false), second.cut_for_search(text, false));
+        }
     }
 }
 
