@@ -19,9 +19,9 @@ say "Questions"
 cat <<'TEXT'
 
     vec and bm25: place of the text by meaning and by words, empty if that arm did not return it.
-    score: 1 / (60 + place), summed over both arms and over the sections of a file.
+    score: 1 / (60 + place), summed over both arms; a file scores as its best section.
 TEXT
-for question in 水果 通勤 我最近使用的前端技术 博客RSS配置 我之前买了什么水果？ 上次断网是怎么修好的; do
+for question in 水果 通勤 我最近使用的前端技术 博客RSS配置 我之前买了什么水果？ 0x610000f6; do
     printf '\n    select … from memory_search('"'%s'"', 3, namespace => '"'diary'"');\n' "$question"
     psql -v question="$question" <<'SQL'
 \pset footer off
