@@ -69,8 +69,6 @@ declare
     heading text;
     entry text;
     block text := '';
-    used integer := 0;
-    size integer;
 begin
     if max_tokens is null or max_tokens < 0 then
         raise exception 'max_tokens must not be negative'
@@ -83,9 +81,7 @@ begin
         heading := concat_ws(' · ', to_char(hit.occurred_at at time zone 'UTC', 'YYYY-MM-DD'), hit.path, hit.title);
         entry := concat(E'[' || nullif(heading, '') || E']\n', hit.content, E'\n\n');
         -- Without a model a character counts as a token, which is rather too many.
-        size := coalesce(memory_model_tokens(entry), length(entry));
-        continue when used + size > max_tokens;
-        used := used + size;
+        continue when coalesce(memory_model_tokens(block || entry), length(block || entry)) > max_tokens;
         block := block || entry;
     end loop;
     return rtrim(block, E'\n');
