@@ -54,7 +54,7 @@ const TELLING: usize = 40;
 const APART: usize = 27;
 
 /// Rows that are looked at for one with a vector.
-const AHEAD: usize = 8;
+const AHEAD: usize = 4;
 
 /// Rounds of looking for those memories, at most.
 const ROUNDS: usize = 16;
@@ -331,20 +331,16 @@ fn sample(
     model: &str,
 ) -> Result<Vec<i64>, Failure> {
     // The order is that of the index over namespace and id, so that no other rows are read.
-    let behind = |order: &str, compare: &str| {
-        format!(
-            "(select m.id, m.namespace, m.embedding is not null and m.model operator(pg_catalog.=) $2 as has \
-             from {0}.memories m where row(m.namespace, m.id) operator(pg_catalog.{compare}) row($1, p.point) \
-             order by m.namespace {order}, m.id {order} limit {AHEAD})",
-            schema.name
-        )
-    };
     let sql = format!(
-        "select (select f.id from {before} f where f.namespace operator(pg_catalog.=) $1 order by f.has desc, f.id desc limit 1), \
-         (select f.id from {behind} f where f.namespace operator(pg_catalog.=) $1 order by f.has desc, f.id limit 1) \
+        "select (select f.id from (select m.id, m.namespace from {0}.memories m \
+         where row(m.namespace, m.id) operator(pg_catalog.<) row($1, p.point) \
+         order by m.namespace desc, m.id desc limit 1) f where f.namespace operator(pg_catalog.=) $1), \
+         (select f.id from (select m.id, m.namespace, m.embedding is not null and m.model operator(pg_catalog.=) $2 as has \
+         from {0}.memories m where row(m.namespace, m.id) operator(pg_catalog.>=) row($1, p.point) \
+         order by m.namespace, m.id limit {AHEAD}) f where f.namespace operator(pg_catalog.=) $1 \
+         order by f.has desc, f.id limit 1) \
          from pg_catalog.unnest($3) with ordinality p (point, place) order by p.place",
-        before = behind("desc", "<"),
-        behind = behind("asc", ">="),
+        schema.name
     );
     let types =
         [PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::INT8ARRAYOID)];
