@@ -101,10 +101,9 @@ as $$
 declare
     text_changed boolean := true;
     vector_given boolean;
+    names_changed boolean := true;
     names text[];
-    old_names text[] := '{}';
     found_tags text[];
-    old_tags text[] := '{}';
 begin
     if new.namespace in ('*', '') then
         raise exception 'namespace must not be "%"', new.namespace
@@ -123,32 +122,37 @@ begin
                 old.entities, old.occurred_at, old.expires_at)::record) then
             new.updated_at := now();
         end if;
-        if not text_changed and not vector_given and new.search is not null and new.chunk_index is not null then
+        names_changed := text_changed or new.search is null
+            or (new.given_tags, new.given_entities) is distinct from (old.given_tags, old.given_entities);
+        -- What is added by hand is given, what is taken away is given no more.
+        if new.given_tags is not distinct from old.given_tags and new.tags is distinct from old.tags then
+            new.given_tags := memory_merge_names(coalesce(old.given_tags, old.tags),
+                memory_merge_names(new.tags, '{}', old.tags), memory_merge_names(old.tags, '{}', new.tags));
+        end if;
+        if new.given_entities is not distinct from old.given_entities and new.entities is distinct from old.entities then
+            new.given_entities := memory_merge_names(coalesce(old.given_entities, old.entities),
+                memory_merge_names(new.entities, '{}', old.entities), memory_merge_names(old.entities, '{}', new.entities));
+        end if;
+        if not names_changed and not vector_given and new.chunk_index is not null then
             return new;
         end if;
     else
         vector_given := new.embedding is not null;
     end if;
-    if text_changed then
+    new.given_tags := coalesce(new.given_tags, new.tags);
+    new.given_entities := coalesce(new.given_entities, new.entities);
+    if names_changed then
         -- Names and tags of the text come and go with it; what was given by hand stays.
         select coalesce(array_agg(e.name) filter (where e.kind <> 'tag'), '{}'),
             coalesce(array_agg(e.name) filter (where e.kind = 'tag'), '{}')
         into names, found_tags
         from memory_extract(memory_whole_text(new.title, new.content)) e;
         if tg_op = 'UPDATE' then
-            select coalesce(array_agg(e.name) filter (where e.kind <> 'tag'), '{}'),
-                coalesce(array_agg(e.name) filter (where e.kind = 'tag'), '{}')
-            into old_names, old_tags
-            from memory_extract(memory_whole_text(old.title, old.content)) e;
-            if new.entities is distinct from old.entities then
-                old_names := '{}';
-            end if;
-            if new.tags is distinct from old.tags then
-                old_tags := '{}';
-            end if;
+            new.entities := new.given_entities;
+            new.tags := new.given_tags;
         end if;
-        new.entities := memory_merge_names(new.entities, names, old_names);
-        new.tags := memory_merge_names(new.tags, found_tags, old_tags);
+        new.entities := memory_merge_names(new.entities, names, '{}');
+        new.tags := memory_merge_names(new.tags, found_tags, '{}');
     end if;
     if text_changed and tg_op = 'UPDATE' or new.search is null then
         new.search := memory_tsvector(new.title, new.content);
@@ -334,6 +338,8 @@ begin
             metadata jsonb not null default '{}',
             tags text[] not null default '{}',
             entities text[] not null default '{}',
+            given_tags text[],
+            given_entities text[],
             occurred_at timestamptz,
             created_at timestamptz not null default now(),
             updated_at timestamptz not null default now(),
@@ -351,6 +357,8 @@ begin
     alter table @extschema@.memories alter column namespace set default @extschema@.memory_default_namespace();
     execute format('alter table @extschema@.memories add column if not exists embedding %I.vector', vector_schema);
     alter table @extschema@.memories
+        add column if not exists given_tags text[],
+        add column if not exists given_entities text[],
         add column if not exists search tsvector,
         add column if not exists token_count integer,
         add column if not exists content_hash bytea
@@ -366,6 +374,8 @@ begin
     comment on column @extschema@.memories.metadata is 'Anything else about the memory';
     comment on column @extschema@.memories.tags is 'Tags, without #: those given and the #tags of the text';
     comment on column @extschema@.memories.entities is 'Names: those given and those of the text';
+    comment on column @extschema@.memories.given_tags is 'Those of tags that were given; they stay when the text changes';
+    comment on column @extschema@.memories.given_entities is 'Those of entities that were given; they stay when the text changes';
     comment on column @extschema@.memories.occurred_at is 'When it happened; a date without time is noon UTC, the same day in nearly every time zone';
     comment on column @extschema@.memories.created_at is 'When the row was made';
     comment on column @extschema@.memories.updated_at is 'When the row was last changed by a user';
@@ -385,7 +395,7 @@ begin
         'index memories_tags_idx on @extschema@.memories using gin (tags)',
         'index memories_metadata_idx on @extschema@.memories using gin (metadata jsonb_path_ops)',
         'index memories_time_idx on @extschema@.memories ((coalesce(occurred_at, created_at)))',
-        'index memories_length_idx on @extschema@.memories (namespace) include (token_count, expires_at)',
+        'index memories_length_idx on @extschema@.memories (namespace, id) include (token_count, expires_at)',
         'index memories_pending_idx on @extschema@.memories (id) where embedding is null',
         'index memories_expiry_idx on @extschema@.memories (expires_at) where expires_at is not null'
     ] loop
@@ -611,7 +621,8 @@ begin
     update memories m
     set chunk_index = t.place - 1,
         metadata = t.metadata,
-        tags = w.tags,
+        given_tags = $6,
+        search = case when m.tags is distinct from w.tags then null else m.search end,
         occurred_at = t.occurred_at
     from unnest(target, same, $3, $4, $5, $7) with ordinality
         t (id, same, title, content, metadata, occurred_at, place)
@@ -623,8 +634,8 @@ begin
     ) w (tags)
     where m.id = t.id
         and t.same
-        and (m.chunk_index, m.metadata, m.tags, m.occurred_at)
-            is distinct from (t.place::integer - 1, t.metadata, w.tags, t.occurred_at);
+        and (m.chunk_index, m.metadata, m.given_tags, m.tags, m.occurred_at)
+            is distinct from (t.place::integer - 1, t.metadata, $6, w.tags, t.occurred_at);
     select count(*) filter (where t.same), count(*) filter (where t.id is not null and not t.same)
     into unchanged, updated
     from unnest(target, same) t (id, same);
@@ -634,7 +645,7 @@ begin
         title = t.title,
         content = t.content,
         metadata = t.metadata,
-        tags = $6,
+        given_tags = $6,
         occurred_at = t.occurred_at,
         embedding = memory_vector(t.vector)
     from unnest(target, same, $3, $4, $5, $7, new_vectors) with ordinality

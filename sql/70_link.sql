@@ -17,9 +17,10 @@ language c immutable strict parallel safe
 as 'MODULE_PATHNAME', 'memory_entity_key_wrapper';
 comment on function @extschema@.memory_entity_key(text) is 'The form names are compared in: without case, width, traditional forms';
 
+-- The cost: a memory may have thousands of names, so they are looked up in the index however few rows there are.
 create function @extschema@.memory_entity_keys(entities text[], tags text[])
 returns text[]
-language c immutable strict parallel safe
+language c immutable strict parallel safe cost 10000
 as 'MODULE_PATHNAME', 'memory_entity_keys_wrapper';
 comment on function @extschema@.memory_entity_keys(text[], text[]) is 'Keys of names and tags, sorted, each once; what the index of names holds';
 
@@ -126,20 +127,36 @@ begin
         raise exception 'k must not be negative, not %', $2
             using errcode = '22023', hint = 'k is the number of names to return.';
     end if;
+    if $4 not in ('name', 'acronym', 'code', 'term', 'title', 'url', 'path', 'person', 'place', 'organisation') then
+        raise exception 'unknown kind: "%"', left($4, 20)
+            using errcode = '22023',
+                hint = 'Use name, acronym, code, term, title, url, path, person, place or organisation.';
+    end if;
     return query
     with named as (
-        select m.id, m.path, e.name, memory_entity_key(e.name) as key
+        select m.id, m.namespace, m.path, e.name, memory_entity_key(e.name) as key, e.is_tag
         from memories m
-        cross join lateral unnest(m.entities) e (name)
+        cross join lateral (
+            select n.name, false
+            from unnest(m.entities) n (name)
+            union all
+            select t.name, true
+            from unnest(m.tags) t (name)
+        ) e (name, is_tag)
         where ($3 = '*' or m.namespace = coalesce($3, memory_default_namespace()))
             and (m.expires_at is null or m.expires_at > now())
     ),
+    -- A name counts where it is a tag as well; what is a tag only is none of the names.
     counted as (
-        select n.key, mode() within group (order by n.name) as name, count(distinct n.id) as memories,
-            count(distinct coalesce(n.path, n.id::text)) as documents, min(n.id) as example
+        select n.key, mode() within group (order by n.name) filter (where not n.is_tag) as name,
+            count(distinct n.id) as memories,
+            count(distinct (n.namespace, n.path, case when n.path is null then n.id end)) as documents,
+            min(n.id) filter (where not n.is_tag) as example
         from named n
+        where n.key <> ''
         group by n.key
-        having count(distinct n.id) >= coalesce($1, 1)
+        having bool_or(not n.is_tag)
+            and count(distinct n.id) >= coalesce($1, 2)
     )
     select c.name, memory_entity_kind(c.name, memory_whole_text(m.title, m.content)), c.memories, c.documents
     from counted c
@@ -147,7 +164,7 @@ begin
     where $4 is null
         or memory_entity_kind(c.name, memory_whole_text(m.title, m.content)) = $4
     order by c.memories desc, c.key
-    limit $2;
+    limit coalesce($2, 50);
 end
 $$;
 comment on function @extschema@.memory_entities(integer, integer, text, text) is
@@ -167,6 +184,10 @@ set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 #variable_conflict use_column
 begin
+    if $2 < 0 then
+        raise exception 'k must not be negative, not %', $2
+            using errcode = '22023', hint = 'k is the number of memories to return.';
+    end if;
     return query
     select m.id, m.path, m.chunk_index, m.title, memory_preview(m.content), m.occurred_at
     from memories m
@@ -174,7 +195,7 @@ begin
         and ($3 = '*' or m.namespace = coalesce($3, memory_default_namespace()))
         and (m.expires_at is null or m.expires_at > now())
     order by coalesce(m.occurred_at, m.created_at) desc, m.id desc
-    limit greatest($2, 0);
+    limit coalesce($2, 50);
 end
 $$;
 comment on function @extschema@.memory_entity(text, integer, text) is
@@ -191,22 +212,34 @@ set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 #variable_conflict use_column
 begin
+    if $2 < 0 then
+        raise exception 'k must not be negative, not %', $2
+            using errcode = '22023', hint = 'k is the number of names to return.';
+    end if;
     return query
     with together as (
-        select e.name, memory_entity_key(e.name) as key, m.id
+        select e.name, memory_entity_key(e.name) as key, m.id, e.is_tag
         from memories m
-        cross join lateral unnest(m.entities) e (name)
+        cross join lateral (
+            select n.name, false
+            from unnest(m.entities) n (name)
+            union all
+            select t.name, true
+            from unnest(m.tags) t (name)
+        ) e (name, is_tag)
         where memory_entity_keys(m.entities, m.tags) @> array[memory_entity_key(ltrim($1, '#＃'))]
             and ($3 = '*' or m.namespace = coalesce($3, memory_default_namespace()))
             and (m.expires_at is null or m.expires_at > now())
     ),
     best as (
-        select mode() within group (order by t.name) as name, t.key, count(distinct t.id) as memories
+        select mode() within group (order by t.name) filter (where not t.is_tag) as name, t.key,
+            count(distinct t.id) as memories
         from together t
-        where t.key <> memory_entity_key(ltrim($1, '#＃'))
+        where t.key not in ('', memory_entity_key(ltrim($1, '#＃')))
         group by t.key
+        having bool_or(not t.is_tag)
         order by memories desc, t.key
-        limit greatest($2, 0)
+        limit coalesce($2, 20)
     )
     select b.name, b.memories,
         (

@@ -31,13 +31,13 @@ language plpgsql stable parallel restricted
 set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-    if $1 is null or $1 not in ('en', 'zh') then
+    if $1 not in ('en', 'zh') then
         raise exception 'unknown language: "%"', left($1, 20)
             using errcode = '22023', hint = 'Use ''en'' or ''zh''.';
     end if;
     -- No < in the data: it cannot end the element it stands in.
     return replace(
-        replace(memory_graph_page(), '__GRAPH_LANG__', $1),
+        replace(memory_graph_page(), '__GRAPH_LANG__', coalesce($1, 'en')),
         '__GRAPH_DATA__',
         replace(memory_graph($2, $3, $4)::text, '<', '\u003c')
     );

@@ -16,16 +16,16 @@ declare
     changed bigint;
 begin
     update memories m
-    set search = case when m.search is distinct from n.search then null else m.search end,
-        entities = n.entities,
-        tags = n.tags
+    -- The trigger reads words and names again.
+    set search = null
     from (
         select r.id, memory_tsvector(r.title, r.content) as search, f.entities, f.tags
         from memories r
         cross join lateral (
-            -- Names of the old dictionary cannot be told from those given by hand: they stay.
-            select memory_merge_names(r.entities, coalesce(array_agg(e.name) filter (where e.kind <> 'tag'), '{}'), '{}'),
-                memory_merge_names(r.tags, coalesce(array_agg(e.name) filter (where e.kind = 'tag'), '{}'), '{}')
+            select memory_merge_names(coalesce(r.given_entities, r.entities),
+                    coalesce(array_agg(e.name) filter (where e.kind <> 'tag'), '{}'), '{}'),
+                memory_merge_names(coalesce(r.given_tags, r.tags),
+                    coalesce(array_agg(e.name) filter (where e.kind = 'tag'), '{}'), '{}')
             from memory_extract(memory_whole_text(r.title, r.content)) e
         ) f (entities, tags)
     ) n

@@ -27,7 +27,10 @@ const PAGE: &str = include_str!("../web/dist/graph.html");
 
 /// A document as it is drawn.
 struct Node {
+    namespace: String,
     path: String,
+    /// Among all nodes of the graph.
+    id: String,
     json: Value,
     centroid: Vec<f32>,
 }
@@ -43,14 +46,14 @@ fn read_nodes(
     most: i32,
 ) -> Result<Vec<Node>, Failure> {
     let sql = format!(
-        "select m.path, pg_catalog.count(*), pg_catalog.sum(pg_catalog.length(m.content))::pg_catalog.int8, \
+        "select m.path, m.namespace, pg_catalog.count(*), pg_catalog.sum(pg_catalog.length(m.content))::pg_catalog.int8, \
          pg_catalog.to_json(pg_catalog.min(m.occurred_at)) operator(pg_catalog.#>>) '{{}}', \
          pg_catalog.to_json(pg_catalog.max(m.occurred_at)) operator(pg_catalog.#>>) '{{}}', \
          (pg_catalog.array_agg(m.title order by m.chunk_index))[1], \
          (pg_catalog.array_agg({0}.memory_preview(m.content) order by m.chunk_index))[1], \
          {1}.avg(m.embedding) filter (where m.model operator(pg_catalog.=) $2) \
          from {0}.memories m where m.path is not null and {SCOPE} and {ALIVE} \
-         group by m.path order by 3 desc, 1 limit $3",
+         group by m.namespace, m.path order by 4 desc, 2, 1 limit $3",
         schema.name, schema.vector
     );
     let text = PgOid::from(pg_sys::TEXTOID);
@@ -61,18 +64,23 @@ fn read_nodes(
         &[namespace.into(), model.into(), most.into()],
         |row| {
             let path = row[1].value::<String>()?.unwrap_or_default();
-            let heading = row[6].value::<String>()?;
+            let of = row[2].value::<String>()?.unwrap_or_default();
+            let heading = row[7].value::<String>()?;
+            // Documents of different people may have the same path.
+            let id = if namespace.is_some() { path.clone() } else { format!("{of}:{path}") };
             let json = json!({
-                "id": path,
+                "id": id,
+                "namespace": of,
                 "path": path,
                 "title": title(&path, heading.as_deref()),
-                "chunks": row[2].value::<i64>()?,
-                "characters": row[3].value::<i64>()?,
-                "first_at": row[4].value::<String>()?,
-                "last_at": row[5].value::<String>()?,
-                "preview": row[7].value::<String>()?,
+                "chunks": row[3].value::<i64>()?,
+                "characters": row[4].value::<i64>()?,
+                "first_at": row[5].value::<String>()?,
+                "last_at": row[6].value::<String>()?,
+                "preview": row[8].value::<String>()?,
             });
-            Ok(Node { path, json, centroid: row[8].value::<Vector>()?.map_or(Vec::new(), |vector| vector.0) })
+            let centroid = row[9].value::<Vector>()?.map_or(Vec::new(), |vector| vector.0);
+            Ok(Node { namespace: of, path, id, json, centroid })
         },
     )
 }
@@ -85,33 +93,57 @@ fn title(path: &str, heading: Option<&str>) -> String {
     heading.unwrap_or(if stem.is_empty() { file } else { stem }).to_owned()
 }
 
-/// Names and tags of the chunks of each document.
+/// Names and tags of the chunks of a document: by the number of the key, how it is written and in how many chunks it is.
 #[derive(Default)]
 struct Names {
-    /// Display form by key, and in how many chunks it is.
-    names: BTreeMap<String, (String, usize)>,
-    tags: BTreeMap<String, (String, usize)>,
+    names: BTreeMap<u32, (String, usize)>,
+    tags: BTreeMap<u32, (String, usize)>,
 }
+
+/// Numbers of keys.
+#[derive(Default)]
+struct Numbers(HashMap<String, u32>);
+
+impl Numbers {
+    /// `None` for a name of nothing that can be seen.
+    fn of(&mut self, name: &str) -> Option<u32> {
+        let next = u32::try_from(self.0.len()).ok()?;
+        let key = memory_link::key(name);
+        (!key.is_empty()).then(|| *self.0.entry(key).or_insert(next))
+    }
+}
+
+/// Namespace and path.
+type Place = (String, String);
 
 fn read_names(
     client: &SpiClient<'_>,
     schema: &store::Schema,
     namespace: Option<&str>,
-    paths: Vec<String>,
-) -> Result<HashMap<String, Names>, Failure> {
+    nodes: &[Node],
+) -> Result<HashMap<Place, Names>, Failure> {
+    // In order, so that numbers depend on the rows alone.
     let sql = format!(
-        "select m.path, m.entities, m.tags from {0}.memories m where m.path operator(pg_catalog.=) any ($2) and {SCOPE} and {ALIVE}",
+        "select m.namespace, m.path, m.entities, m.tags from {0}.memories m \
+         where m.path operator(pg_catalog.=) any ($2) and {SCOPE} and {ALIVE} order by m.namespace, m.path, m.chunk_index",
         schema.name
     );
     let types = [PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::TEXTARRAYOID)];
-    let mut all: HashMap<String, Names> = HashMap::new();
+    let paths: Vec<String> = nodes.iter().map(|node| node.path.clone()).collect();
+    let mut all: HashMap<Place, Names> =
+        nodes.iter().map(|node| ((node.namespace.clone(), node.path.clone()), Names::default())).collect();
+    let mut numbers = Numbers::default();
     store::query(client, &sql, &types, &[namespace.into(), paths.into()], |row| {
-        let names = all.entry(row[1].value::<String>()?.unwrap_or_default()).or_default();
-        for name in row[2].value::<Vec<Option<String>>>()?.into_iter().flatten().flatten() {
-            names.names.entry(memory_link::key(&name)).or_insert((name, 0)).1 += 1;
-        }
-        for tag in row[3].value::<Vec<Option<String>>>()?.into_iter().flatten().flatten() {
-            names.tags.entry(memory_link::key(&tag)).or_insert((tag, 0)).1 += 1;
+        pgrx::check_for_interrupts!();
+        let place =
+            (row[1].value::<String>()?.unwrap_or_default(), row[2].value::<String>()?.unwrap_or_default());
+        let Some(of) = all.get_mut(&place) else { return Ok(()) };
+        for (column, known) in [(3, &mut of.names), (4, &mut of.tags)] {
+            for name in row[column].value::<Vec<Option<String>>>()?.into_iter().flatten().flatten() {
+                if let Some(number) = numbers.of(&name) {
+                    known.entry(number).or_insert((name, 0)).1 += 1;
+                }
+            }
         }
         Ok(())
     })?;
@@ -119,7 +151,7 @@ fn read_names(
 }
 
 /// The most frequent ones in display form.
-fn listed(names: &BTreeMap<String, (String, usize)>) -> Vec<&str> {
+fn listed(names: &BTreeMap<u32, (String, usize)>) -> Vec<&str> {
     let mut sorted: Vec<(&str, usize)> =
         names.values().map(|(name, count)| (name.as_str(), *count)).collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -142,10 +174,10 @@ fn graph(threshold: Option<f64>, namespace: Option<&str>, most: i32) -> Result<V
     let model = embed::active_model().unwrap_or_else(|| embed::DEFAULT_MODEL.to_owned());
     let (nodes, names, total) = Spi::connect(|client| -> Result<_, Failure> {
         let nodes = read_nodes(client, &schema, namespace.as_deref(), &model, most)?;
-        let paths = nodes.iter().map(|node| node.path.clone()).collect();
-        let names = read_names(client, &schema, namespace.as_deref(), paths)?;
+        let names = read_names(client, &schema, namespace.as_deref(), &nodes)?;
         let sql = format!(
-            "select pg_catalog.count(distinct m.path) from {0}.memories m where {SCOPE} and {ALIVE}",
+            "select pg_catalog.count(distinct row(m.namespace, m.path)) from {0}.memories m \
+             where m.path is not null and {SCOPE} and {ALIVE}",
             schema.name
         );
         let text = [PgOid::from(pg_sys::TEXTOID)];
@@ -154,24 +186,26 @@ fn graph(threshold: Option<f64>, namespace: Option<&str>, most: i32) -> Result<V
         Ok((nodes, names, total.first().copied().flatten().unwrap_or(0)))
     })?;
     let nothing = Names::default();
-    let of = |node: &Node| names.get(&node.path).unwrap_or(&nothing);
+    let places: Vec<Place> = nodes.iter().map(|node| (node.namespace.clone(), node.path.clone())).collect();
+    let own: Vec<&Names> = places.iter().map(|place| names.get(place).unwrap_or(&nothing)).collect();
     let documents: Vec<Document> = nodes
         .iter()
-        .map(|node| {
-            let own = of(node);
-            // A tag and an entity of the same key are one name.
-            let names: std::collections::BTreeSet<&String> =
-                own.names.keys().chain(own.tags.keys()).collect();
-            Document { names: names.into_iter().cloned().collect(), centroid: node.centroid.clone() }
+        .zip(&own)
+        // A tag and an entity of the same key are one name.
+        .map(|(node, own)| Document {
+            names: own.names.keys().chain(own.tags.keys()).copied().collect(),
+            centroid: node.centroid.clone(),
         })
         .collect();
-    let built = build(&documents, threshold);
-    let display = |node: &Node, key: &str| {
-        let own = of(node);
+    let built = build(&documents, threshold, || {
+        pgrx::check_for_interrupts!();
+    });
+    let display = |node: usize, number: &u32| {
+        let own = own.get(node)?;
         own.names
-            .get(key)
+            .get(number)
             .map(|(name, _)| name.clone())
-            .or_else(|| own.tags.get(key).map(|(tag, _)| format!("#{tag}")))
+            .or_else(|| own.tags.get(number).map(|(tag, _)| format!("#{tag}")))
     };
     let round = |value: f64| (value * 10_000.0).round() / 10_000.0;
     let edges: Vec<Value> = built
@@ -179,10 +213,11 @@ fn graph(threshold: Option<f64>, namespace: Option<&str>, most: i32) -> Result<V
         .iter()
         .filter_map(|edge| {
             let (source, target) = (nodes.get(edge.source)?, nodes.get(edge.target)?);
-            let shared: Vec<String> = edge.shared.iter().filter_map(|key| display(source, key)).collect();
+            let shared: Vec<String> =
+                edge.shared.iter().filter_map(|number| display(edge.source, number)).collect();
             Some(json!({
-                "source": source.path,
-                "target": target.path,
+                "source": source.id,
+                "target": target.id,
                 "weight": round(edge.weight),
                 "similarity": edge.similarity.map(round),
                 "shared": shared,
@@ -191,11 +226,12 @@ fn graph(threshold: Option<f64>, namespace: Option<&str>, most: i32) -> Result<V
         .collect();
     let drawn: Vec<Value> = nodes
         .iter()
-        .map(|node| {
+        .zip(&own)
+        .map(|(node, own)| {
             let mut json = node.json.clone();
             if let Some(map) = json.as_object_mut() {
-                map.insert("entities".to_owned(), json!(listed(&of(node).names)));
-                map.insert("tags".to_owned(), json!(listed(&of(node).tags)));
+                map.insert("entities".to_owned(), json!(listed(&own.names)));
+                map.insert("tags".to_owned(), json!(listed(&own.tags)));
             }
             json
         })

@@ -22,18 +22,23 @@ use crate::store;
 /// A name in more memories than this relates nothing: it is looked at for the overlap only.
 const HUB: usize = 64;
 
-/// Most names of a memory that are looked up.
-const LOOKED_UP: usize = 64;
+/// Most names of a memory that are looked up: as many as a text can give.
+const LOOKED_UP: usize = memory_link::MAX_ENTITIES + memory_link::MAX_TAGS;
 
 /// Memories of the same document before and behind that are candidates.
 const NEIGHBOURS: i32 = 10;
 
-/// Candidates by their names that are read whole, at least; of each row asked for so many.
+/// Candidates by their names that are read whole at a time.
 const READ: usize = 50;
-const READ_A_ROW: usize = 4;
 
-/// Rows are not read ahead: of a hub's most would be read for nothing.
-const SCANNED: [(&std::ffi::CStr, &str); 1] = [(c"effective_io_concurrency", "1")];
+/// Scores closer than this are equal: they are sums in different orders.
+const ROUNDING: f64 = 1e-9;
+
+/// Rows are not read ahead: of a hub's most would be read for nothing. And the index is used however small the table
+/// is: without it the names of all rows are read for every one that is looked up. (The `offset 0` in [`holders`] keeps
+/// other conditions away from it, which could be met by another index.)
+const SCANNED: [(&std::ffi::CStr, &str); 2] =
+    [(c"effective_io_concurrency", "1"), (c"enable_seqscan", "off")];
 
 /// Most names in common that a row lists.
 const SHOWN: usize = 5;
@@ -41,12 +46,22 @@ const SHOWN: usize = 5;
 /// Most rows a call returns.
 const MAX_K: usize = 1_000;
 
-/// Pairs of memories the distribution of similarities is taken from, and the fewest that tell anything.
-const SAMPLED: i64 = 64;
+/// Memories the distribution of similarities is taken from, and the fewest pairs of them that tell anything.
+const SAMPLED: usize = 64;
 const TELLING: usize = 40;
 
-/// Best hits of a search whose names are followed.
+/// How far apart two of them that are compared lie.
+const APART: usize = 27;
+
+/// Rows that are looked at for one with a vector.
+const AHEAD: usize = 4;
+
+/// Rounds of looking for those memories, at most.
+const ROUNDS: usize = 16;
+
+/// Best hits of a search whose names are followed, and so many names of each.
 const FOLLOWED: usize = 5;
+const TRACED: usize = 64;
 
 /// A name in more memories than this leads nowhere in particular.
 const TRACE: usize = 50;
@@ -76,10 +91,17 @@ fn memory_entity_keys(entities: Vec<Option<String>>, tags: Vec<Option<String>>) 
         .flatten()
         .chain(tags.into_iter().flatten())
         .map(|name| memory_link::key(&name))
+        .filter(|key| !key.is_empty())
         .collect();
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+/// At most so many of the keys, spread evenly over their order: the first ones would be those of one script.
+fn spread_evenly(keys: &[String], most: usize) -> Vec<String> {
+    let count = keys.len().min(most);
+    (0..count).filter_map(|nth| keys.get(nth * keys.len() / count)).cloned().collect()
 }
 
 /// The kind a text gives to a name; `name` where the text does not have it.
@@ -106,14 +128,13 @@ fn memory_merge_names(
     let mut merged = Vec::with_capacity(given.len() + found.len());
     for name in given.into_iter().flatten() {
         let key = memory_link::key(&name);
-        if stale.contains(&key) && !fresh.contains(&key) {
-            continue;
+        if !key.is_empty() && (fresh.contains(&key) || !stale.contains(&key)) && seen.insert(key) {
+            merged.push(name);
         }
-        seen.insert(key);
-        merged.push(name);
     }
     for name in found.into_iter().flatten() {
-        if seen.insert(memory_link::key(&name)) {
+        let key = memory_link::key(&name);
+        if !key.is_empty() && seen.insert(key) {
             merged.push(name);
         }
     }
@@ -170,8 +191,15 @@ fn read_source(client: &SpiClient<'_>, schema: &store::Schema, id: i64) -> Resul
     Ok(rows.into_iter().next())
 }
 
-/// A memory that has a name, the document it is of, and whether the filters accept it.
-type Holder = (i64, Option<String>, bool);
+/// A memory that has a name.
+#[derive(Clone)]
+struct Holder {
+    id: i64,
+    /// The document it is of.
+    document: Option<String>,
+    /// Whether the filters accept it.
+    accepted: bool,
+}
 
 /// For each key the memories in scope that have it, of a hub any `most` + 1 of them.
 fn holders(
@@ -183,9 +211,9 @@ fn holders(
 ) -> Result<Vec<Vec<Holder>>, Failure> {
     let sql = format!(
         "select k.place, p.id, p.document, p.accepted from pg_catalog.unnest($1) with ordinality k (key, place) \
-         cross join lateral (select m.id, {document} as document, ({filters}) as accepted from {schema}.memories m \
-         where {schema}.memory_entity_keys(m.entities, m.tags) operator(pg_catalog.@>) array[k.key] \
-         and {visible} limit {limit}) p",
+         cross join lateral (select m.id, {document} as document, ({filters}) as accepted from (select m.* from {schema}.memories m \
+         where {schema}.memory_entity_keys(m.entities, m.tags) operator(pg_catalog.@>) array[k.key] offset 0) m \
+         where {visible} limit {limit}) p",
         document = scope.document_sql(),
         filters = scope.filters_sql(),
         schema = schema.name,
@@ -197,8 +225,11 @@ fn holders(
     catalog::with_settings(&SCANNED, || {
         store::query(client, &sql, &types, &arguments, |row| {
             let place = usize::try_from(row[1].value::<i64>()?.unwrap_or(1) - 1).unwrap_or(0);
-            let id = row[2].value::<i64>()?.unwrap_or(0);
-            let holder = (id, row[3].value()?, row[4].value::<bool>()?.unwrap_or(false));
+            let holder = Holder {
+                id: row[2].value::<i64>()?.unwrap_or(0),
+                document: row[3].value()?,
+                accepted: row[4].value::<bool>()?.unwrap_or(false),
+            };
             if let Some(list) = found.get_mut(place) {
                 list.push(holder);
             }
@@ -215,26 +246,61 @@ fn documents(schema: &store::Schema, counts: impl Iterator<Item = usize>) -> Res
     Ok((catalog::estimated_rows(table).unwrap_or(0.0).max(0.0) as u64).max(most))
 }
 
-/// Places of the source's names by the memory that has them too.
-type Postings = HashMap<i64, Vec<usize>>;
+/// A memory that shares names with the source, as far as the index tells.
+struct Sharer {
+    id: i64,
+    /// Places of the names it shares.
+    places: Vec<usize>,
+    /// How many names it has, at least.
+    names: usize,
+    same_path: bool,
+}
 
-/// Ids that share a name with the source, and in how many memories each of its names is, up to `HUB` + 1.
-fn postings(
+/// The memories that share one of these names with the source, and in how many memories each name is, up to `HUB` + 1.
+fn sharers(
     client: &SpiClient<'_>,
     schema: &store::Schema,
     id: i64,
     source: &Source,
-) -> Result<(Postings, Vec<usize>), Failure> {
+    keys: &[String],
+) -> Result<(Vec<Sharer>, Vec<usize>), Failure> {
     let scope = Scope { namespace: Some(source.namespace.clone()), ..Scope::default() };
-    let keys: Vec<String> = source.keys.iter().take(LOOKED_UP).cloned().collect();
-    let found = holders(client, schema, &scope, &keys, HUB)?;
-    let mut shared = Postings::new();
-    for (place, list) in found.iter().enumerate().filter(|(_, list)| list.len() <= HUB) {
-        for (other, _, _) in list.iter().filter(|(other, _, _)| *other != id) {
-            shared.entry(*other).or_default().push(place);
+    let found = holders(client, schema, &scope, keys, HUB)?;
+    let counts = found.iter().map(Vec::len).collect();
+    let mut sharers: HashMap<i64, Sharer> = HashMap::new();
+    for (place, list) in found.into_iter().enumerate().filter(|(_, list)| list.len() <= HUB) {
+        for holder in list.into_iter().filter(|holder| holder.id != id) {
+            let same_path = source.path.is_some() && source.path == holder.document;
+            let new = || Sharer { id: holder.id, places: Vec::new(), names: 0, same_path };
+            sharers.entry(holder.id).or_insert_with(new).places.push(place);
         }
     }
-    Ok((shared, found.iter().map(Vec::len).collect()))
+    if sharers.len() > READ {
+        count_names(client, schema, &mut sharers)?;
+    }
+    Ok((sharers.into_values().collect(), counts))
+}
+
+/// Puts in how many names each has, at least: one may be a tag as well.
+fn count_names(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    sharers: &mut HashMap<i64, Sharer>,
+) -> Result<(), Failure> {
+    let sql = format!(
+        "select m.id, greatest(pg_catalog.cardinality(m.entities), pg_catalog.cardinality(m.tags)) \
+         from {0}.memories m where m.id operator(pg_catalog.=) any ($1)",
+        schema.name
+    );
+    let ids: Vec<i64> = sharers.keys().copied().collect();
+    store::query(client, &sql, &[PgOid::from(pg_sys::INT8ARRAYOID)], &[ids.into()], |row| {
+        let names = usize::try_from(row[2].value::<i32>()?.unwrap_or(0)).unwrap_or(0);
+        if let Some(sharer) = row[1].value::<i64>()?.and_then(|id| sharers.get_mut(&id)) {
+            sharer.names = names;
+        }
+        Ok(())
+    })?;
+    Ok(())
 }
 
 fn neighbours(client: &SpiClient<'_>, schema: &store::Schema, source: &Source) -> Result<Vec<i64>, Failure> {
@@ -257,30 +323,78 @@ fn neighbours(client: &SpiClient<'_>, schema: &store::Schema, source: &Source) -
     )
 }
 
+/// Ids of memories of the namespace that have a vector of the model, spread evenly over their numbers.
+fn sample(
+    client: &SpiClient<'_>,
+    schema: &store::Schema,
+    namespace: &str,
+    model: &str,
+) -> Result<Vec<i64>, Failure> {
+    // The order is that of the index over namespace and id, so that no other rows are read.
+    let sql = format!(
+        "select (select f.id from (select m.id, m.namespace from {0}.memories m \
+         where row(m.namespace, m.id) operator(pg_catalog.<) row($1, p.point) \
+         order by m.namespace desc, m.id desc limit 1) f where f.namespace operator(pg_catalog.=) $1), \
+         (select f.id from (select m.id, m.namespace, m.embedding is not null and m.model operator(pg_catalog.=) $2 as has \
+         from {0}.memories m where row(m.namespace, m.id) operator(pg_catalog.>=) row($1, p.point) \
+         order by m.namespace, m.id limit {AHEAD}) f where f.namespace operator(pg_catalog.=) $1 \
+         order by f.has desc, f.id limit 1) \
+         from pg_catalog.unnest($3) with ordinality p (point, place) order by p.place",
+        schema.name
+    );
+    let types =
+        [PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::TEXTOID), PgOid::from(pg_sys::INT8ARRAYOID)];
+    let ask = |points: Vec<i64>| {
+        store::query(client, &sql, &types, &[namespace.into(), model.into(), points.into()], |row| {
+            Ok((row[1].value::<i64>()?, row[2].value::<i64>()?))
+        })
+    };
+    let ends = ask(vec![i64::MIN, i64::MAX])?;
+    let (Some((_, Some(first))), Some((Some(last), _))) = (ends.first().copied(), ends.last().copied())
+    else {
+        return Ok(Vec::new());
+    };
+    let mut spread = memory_link::Spread::new(first, last, SAMPLED);
+    for _ in 0..ROUNDS {
+        let points = spread.points();
+        if points.is_empty() {
+            break;
+        }
+        let answers = ask(points)?;
+        // Between two rows there is one at each side of every point.
+        spread.answer(
+            &answers
+                .iter()
+                .map(|(low, high)| (low.unwrap_or(first), high.unwrap_or(last)))
+                .collect::<Vec<_>>(),
+        );
+    }
+    Ok(spread.found().to_vec())
+}
+
 /// Mean and deviation of the similarity of memories that have nothing to do with each other: pairs of rows
-/// spread evenly over the table. `None` where there are too few.
+/// spread evenly over the namespace. `None` where there are too few.
 fn distribution(
     client: &SpiClient<'_>,
     schema: &store::Schema,
     namespace: &str,
     model: &str,
 ) -> Result<Option<(f64, f64)>, Failure> {
+    let ids = sample(client, schema, namespace, model)?;
     let sql = format!(
-        "with bounds as (select pg_catalog.min(m.id) as low, pg_catalog.max(m.id) as high from {0}.memories m), \
-         spread as (select p.n, r.id, r.embedding from bounds b, \
-         pg_catalog.generate_series(0, {SAMPLED} operator(pg_catalog.-) 1) p (n) \
-         cross join lateral (select m.id, m.embedding from {0}.memories m \
-         where m.id operator(pg_catalog.>=) (b.low operator(pg_catalog.+) \
-         ((b.high operator(pg_catalog.-) b.low) operator(pg_catalog.*) p.n operator(pg_catalog./) {SAMPLED})) \
-         and m.namespace operator(pg_catalog.=) $1 and m.model operator(pg_catalog.=) $2 and m.embedding is not null \
-         order by m.id limit 1) r) \
-         select 1 operator(pg_catalog.-) (a.embedding operator({1}.<=>) b.embedding) from spread a join spread b \
-         on b.n operator(pg_catalog.=) ((a.n operator(pg_catalog.*) 37 operator(pg_catalog.+) 11) operator(pg_catalog.%) {SAMPLED}) \
-         and b.id operator(pg_catalog.<>) a.id and {1}.vector_dims(a.embedding) operator(pg_catalog.=) {1}.vector_dims(b.embedding)",
+        "with sampled as materialized (select pg_catalog.row_number() over (order by m.id) operator(pg_catalog.-) 1 as n, \
+         pg_catalog.count(*) over () as count, m.id, m.embedding from {0}.memories m \
+         where m.id operator(pg_catalog.=) any ($1) and m.model operator(pg_catalog.=) $2 and m.embedding is not null \
+         and m.namespace operator(pg_catalog.=) $3) \
+         select 1 operator(pg_catalog.-) (a.embedding operator({1}.<=>) b.embedding) from sampled a join sampled b \
+         on b.n operator(pg_catalog.=) ((a.n operator(pg_catalog.+) {APART}) operator(pg_catalog.%) a.count) \
+         and b.id operator(pg_catalog.<>) a.id and {1}.vector_dims(a.embedding) operator(pg_catalog.=) {1}.vector_dims(b.embedding) \
+         order by a.n",
         schema.name, schema.vector
     );
     let text = PgOid::from(pg_sys::TEXTOID);
-    let found = store::query(client, &sql, &[text, text], &[namespace.into(), model.into()], |row| {
+    let types = [PgOid::from(pg_sys::INT8ARRAYOID), text, text];
+    let found = store::query(client, &sql, &types, &[ids.into(), model.into(), namespace.into()], |row| {
         Ok(row[1].value::<f64>()?.unwrap_or(0.0))
     })?;
     if found.len() < TELLING {
@@ -306,12 +420,14 @@ fn read_candidates(
     );
     let types = [PgOid::from(pg_sys::INT8ARRAYOID), PgOid::from(pg_sys::TEXTOID)];
     store::query(client, &sql, &types, &[ids.into(), source.model.clone().into()], |row| {
+        pgrx::check_for_interrupts!();
         let entities = row[6].value::<Vec<Option<String>>>()?.unwrap_or_default();
         let tags = row[7].value::<Vec<Option<String>>>()?.unwrap_or_default();
         let tags = tags.into_iter().flatten().map(|tag| (memory_link::key(&tag), format!("#{tag}")));
         let entities = entities.into_iter().flatten().map(|name| (memory_link::key(&name), name));
         // An entity that is a tag as well is shown as the entity.
-        let names: HashMap<String, String> = tags.chain(entities).collect();
+        let names: HashMap<String, String> =
+            tags.chain(entities).filter(|(key, _)| !key.is_empty()).collect();
         let embedding = row[8].value::<Vector>()?;
         let similarity = match (&source.embedding, &embedding) {
             (Some(one), Some(other)) if one.0.len() == other.0.len() => Some(cosine(&one.0, &other.0)),
@@ -337,8 +453,8 @@ impl Candidate {
         rarities: &HashMap<&str, f64>,
         usual: Option<(f64, f64)>,
     ) -> Option<Related> {
-        // A name of the candidate only was not counted: it is taken for a rare one.
-        let weight = |key: &str| rarities.get(key).copied().unwrap_or(1.0);
+        // Of the source's names those that were looked up count.
+        let weight = |key: &str| rarities.get(key).copied().unwrap_or(0.0);
         let mut common: Vec<(&str, f64)> = source
             .keys
             .iter()
@@ -360,7 +476,8 @@ impl Candidate {
         let score = memory_link::relatedness(
             &weights,
             only_source.map(|key| weight(key)).sum(),
-            only_other.map(|key| weight(key)).sum(),
+            // A name of the candidate only was not counted: it is taken for a rare one.
+            only_other.count() as f64,
             near,
             same_path,
         );
@@ -379,54 +496,76 @@ fn related(id: i64, k: usize, namespace: Option<&str>) -> Result<Vec<Related>, F
         if namespace.is_some_and(|name| name != "*" && name != source.namespace) || k == 0 {
             return Ok(Vec::new());
         }
-        let (shared, counts) = postings(client, &schema, id, &source)?;
+        let keys = spread_evenly(&source.keys, LOOKED_UP);
+        let (sharers, counts) = sharers(client, &schema, id, &source, &keys)?;
         let documents = documents(&schema, counts.iter().copied())?;
-        let rarities: HashMap<&str, f64> = source
-            .keys
+        let weights: Vec<f64> = counts
             .iter()
-            .zip(&counts)
-            .map(|(key, &count)| {
-                let rarity = if count > HUB { 0.0 } else { memory_link::rarity(count as u64, documents) };
-                (key.as_str(), rarity)
-            })
+            .map(|&count| if count > HUB { 0.0 } else { memory_link::rarity(count as u64, documents) })
             .collect();
-        // The most promising by their names, then neighbours in the document and in meaning.
-        let promise = |places: &[usize]| -> f64 {
-            places
-                .iter()
-                .filter_map(|&place| source.keys.get(place))
-                .map(|key| rarities.get(key.as_str()).copied().unwrap_or(0.0))
-                .sum()
-        };
-        let mut by_names: Vec<(i64, f64)> =
-            shared.iter().map(|(&other, places)| (other, promise(places))).collect();
-        by_names.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        let mut ids: Vec<i64> =
-            by_names.into_iter().take(READ.max(READ_A_ROW * k)).map(|other| other.0).collect();
-        ids.extend(neighbours(client, &schema, &source)?);
+        let rarities: HashMap<&str, f64> =
+            keys.iter().map(String::as_str).zip(weights.iter().copied()).collect();
         let mut usual = None;
+        let mut nearest = Vec::new();
+        let most_near = 2 * k + 10;
         if let (Some(vector), Some(model)) = (&source.embedding, &source.model) {
             usual = distribution(client, &schema, &source.namespace, model)?;
             if usual.is_some() {
-                ids.extend(search::nearest(
-                    client,
-                    &schema,
-                    &source.namespace,
-                    model,
-                    &vector.0,
-                    2 * k + 10,
-                )?);
+                nearest = search::nearest(client, &schema, &source.namespace, model, &vector.0, most_near)?;
             }
         }
+        let near_full = nearest.len() >= most_near;
         let mut seen = HashSet::from([id]);
-        ids.retain(|other| seen.insert(*other));
-        let mut rows: Vec<Related> = read_candidates(client, &schema, &source, ids)?
-            .into_iter()
-            .filter_map(|candidate| candidate.relate(&source, &rarities, usual))
-            .collect();
-        rows.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
-        rows.truncate(k);
-        Ok(rows)
+        let mut best: Vec<Related> = Vec::new();
+        let mut farthest = f64::INFINITY;
+        let mut read = |ids: Vec<i64>, best: &mut Vec<Related>| -> Result<f64, Failure> {
+            let ids: Vec<i64> = ids.into_iter().filter(|other| seen.insert(*other)).collect();
+            for candidate in read_candidates(client, &schema, &source, ids)? {
+                farthest = farthest.min(candidate.similarity.unwrap_or(f64::INFINITY));
+                best.extend(candidate.relate(&source, &rarities, usual));
+            }
+            best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
+            best.truncate(k);
+            Ok(farthest)
+        };
+        // Who is not among the nearest is not nearer than the last of them.
+        let farthest = read(nearest, &mut best)?;
+        let near = match usual {
+            Some((mean, deviation)) if near_full && farthest.is_finite() => {
+                Some(memory_link::nearness(farthest, mean, deviation))
+            }
+            _ => None,
+        };
+        read(neighbours(client, &schema, &source)?, &mut best)?;
+        // Those that share names, by the best score they can have, as long as that is good enough.
+        let of_source: f64 = weights.iter().sum();
+        let idle = source.keys.len() - weights.iter().filter(|weight| **weight > 0.0).count();
+        let bound = |sharer: &Sharer| -> f64 {
+            let shared: Vec<f64> =
+                sharer.places.iter().filter_map(|&place| weights.get(place)).copied().collect();
+            let only_source = of_source - shared.iter().sum::<f64>();
+            let only_other = sharer.names.saturating_sub(shared.len() + idle) as f64;
+            memory_link::relatedness(&shared, only_source, only_other, near, sharer.same_path)
+        };
+        let mut promising: Vec<(i64, f64)> =
+            sharers.iter().map(|sharer| (sharer.id, bound(sharer))).collect();
+        promising.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        for batch in promising.chunks(READ) {
+            let good_enough = |&(other, bound): &(i64, f64)| {
+                best.get(k - 1).is_none_or(|last| {
+                    bound > last.score + ROUNDING
+                        || bound > last.score - ROUNDING && other < last.candidate.id
+                })
+            };
+            let ids: Vec<i64> =
+                batch.iter().take_while(|other| good_enough(other)).map(|other| other.0).collect();
+            let done = ids.len() < batch.len();
+            read(ids, &mut best)?;
+            if done {
+                break;
+            }
+        }
+        Ok(best)
     })
 }
 
@@ -461,7 +600,7 @@ pub fn linked(
     let ids: Vec<i64> = weights.keys().copied().collect();
     store::query(client, &sql, &[PgOid::from(pg_sys::INT8ARRAYOID)], &[ids.into()], |row| {
         let id = row[1].value::<i64>()?.unwrap_or(0);
-        for key in row[2].value::<Vec<String>>()?.unwrap_or_default().into_iter().take(LOOKED_UP) {
+        for key in spread_evenly(&row[2].value::<Vec<String>>()?.unwrap_or_default(), TRACED) {
             named.entry(key).or_default().push(id);
         }
         Ok(())
@@ -473,7 +612,7 @@ pub fn linked(
     let mut linked = Linked::default();
     for ((key, of_best), rows) in named.iter().zip(found).filter(|(_, rows)| rows.len() <= TRACE) {
         let rarity = memory_link::rarity(rows.len() as u64, documents);
-        for (id, document, _) in rows.into_iter().filter(|(_, _, accepted)| *accepted) {
+        for Holder { id, document, .. } in rows.into_iter().filter(|holder| holder.accepted) {
             let by_others: f64 =
                 of_best.iter().filter(|other| **other != id).filter_map(|other| weights.get(other)).sum();
             if rarity * by_others > 0.0 {

@@ -6,10 +6,12 @@
 //!
 //! What it does not do: it reads nothing and draws nothing. What must hold: the result depends on the documents
 //! alone, not on their order; every pair is compared once, n² / 2 distances, so callers bound n; edges are bounded
-//! by [`PER_NODE`] times n.
+//! by [`PER_NODE`] times n, and memory by four bytes a pair. The caller is asked before each document whether to go on.
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
+
+use memory_link::sameness;
 
 /// Most edges a document keeps of its own; it may have more through others.
 pub const PER_NODE: usize = 8;
@@ -31,8 +33,8 @@ const LISTED: usize = 5;
 pub struct Document {
     /// Mean of the vectors of its chunks, of any length; empty if it has none.
     pub centroid: Vec<f32>,
-    /// Names in it, each once, in a form that can be compared.
-    pub names: Vec<String>,
+    /// Names in it, by numbers that are the same in all documents.
+    pub names: Vec<u32>,
 }
 
 /// Two documents that have something in common.
@@ -46,8 +48,8 @@ pub struct Edge {
     pub weight: f64,
     /// Cosine of the centroids, if both have one.
     pub similarity: Option<f64>,
-    /// Names both have, rarest first, at most five.
-    pub shared: Vec<String>,
+    /// Names both have, rarest first, then by number; at most five.
+    pub shared: Vec<u32>,
 }
 
 /// How similar the documents of a graph are to each other.
@@ -64,13 +66,14 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// How near a similarity is, from 0 at the mean to 1.
+    /// How near a similarity is, from 0 at the mean to 1. Documents that are the same are near even where all are.
     pub fn nearness(&self, similarity: f64) -> f64 {
-        if self.deviation > 0.0 {
+        let measured = if self.deviation > 0.0 {
             ((similarity - self.mean) / (NEAR * self.deviation)).clamp(0.0, 1.0)
         } else {
             0.0
-        }
+        };
+        measured.max(sameness(similarity))
     }
 
     /// The similarity from which documents are joined if nobody says otherwise.
@@ -95,69 +98,86 @@ pub struct Graph {
 /// Weight of nearness and of names in an edge with both.
 const HALF: f64 = 0.5;
 
-/// Compares all pairs. With a `threshold`, pairs without a name in common must be at least so similar; without one
-/// lighter edges are there too, for who wants to see more.
-pub fn build(documents: &[Document], threshold: Option<f64>) -> Graph {
-    let units: Vec<Vec<f32>> = documents.iter().map(|document| unit(&document.centroid)).collect();
-    let rarities = rarities(documents);
-    let own: Vec<f64> = documents
-        .iter()
-        .map(|document| {
-            document.names.iter().map(|name| rarities.get(name.as_str()).copied().unwrap_or(0.0)).sum()
-        })
-        .collect();
-    let mut pairs: Vec<(usize, usize, Option<f64>)> = Vec::new();
-    for (source, one) in units.iter().enumerate() {
-        for (target, other) in units.iter().enumerate().skip(source + 1) {
-            let similarity = (!one.is_empty() && one.len() == other.len()).then(|| dot(one, other));
-            pairs.push((source, target, similarity));
-        }
-    }
-    let distribution = measure(pairs.iter().filter_map(|pair| pair.2));
+/// Compares all pairs. With a `threshold` those that similar are joined, whatever the others are like, and those with
+/// a name in common; without one lighter edges are there too, for who wants to see more. `go_on` is called before each
+/// document, for the caller to end it all.
+pub fn build(documents: &[Document], threshold: Option<f64>, mut go_on: impl FnMut()) -> Graph {
+    let similarities = similarities(documents, &mut go_on);
+    let distribution =
+        measure(similarities.iter().flatten().map(|&cosine| f64::from(cosine)).filter(|x| !x.is_nan()));
     let nearness = |similarity: Option<f64>| match (&distribution, similarity) {
         (Some(distribution), Some(similarity)) => distribution.nearness(similarity),
         _ => 0.0,
     };
-    let shared = shared_names(documents);
-    let mut edges: Vec<Edge> = Vec::new();
-    for (source, target, similarity) in pairs {
-        let mut names: Vec<(&str, f64)> = shared
-            .get(&(source, target))
-            .into_iter()
-            .flatten()
-            .map(|&name| (name, rarities.get(name).copied().unwrap_or(0.0)))
-            .collect();
-        names.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-        let common: f64 = names.iter().map(|name| name.1).sum();
-        let all = own.get(source).zip(own.get(target)).map_or(0.0, |(a, b)| a + b - common);
-        let overlap = if all > 0.0 { common / all } else { 0.0 };
-        let weight = HALF * nearness(similarity) + HALF * overlap.sqrt();
-        let is_near = match threshold {
-            Some(threshold) => common > 0.0 || similarity.is_some_and(|similarity| similarity >= threshold),
-            None => weight >= LIGHTEST,
-        };
-        if is_near && weight > 0.0 {
-            let shared = names.into_iter().take(LISTED).map(|name| name.0.to_owned()).collect();
-            edges.push(Edge { source, target, weight, similarity, shared });
-        }
-    }
-    edges.sort_by(|a, b| {
-        b.weight.total_cmp(&a.weight).then(a.source.cmp(&b.source)).then(a.target.cmp(&b.target))
-    });
-    let mut kept = vec![0usize; documents.len()];
-    edges.retain(|edge| {
-        let room = [edge.source, edge.target].iter().any(|&end| kept.get(end).is_some_and(|n| *n < PER_NODE));
-        if room {
-            for end in [edge.source, edge.target] {
-                if let Some(count) = kept.get_mut(end) {
-                    *count += 1;
+    let names = Names::of(documents);
+    let mut best: Vec<Vec<Edge>> = vec![Vec::new(); documents.len()];
+    let mut common = vec![0.0; documents.len()];
+    for (source, row) in similarities.iter().enumerate() {
+        go_on();
+        names.in_common(source, &mut common);
+        for (target, &cosine) in (source + 1..).zip(row) {
+            let similarity = (!cosine.is_nan()).then_some(f64::from(cosine));
+            let shared = common.get(target).copied().unwrap_or(0.0);
+            let all = names.weight_of(source) + names.weight_of(target) - shared;
+            let overlap = if all > 0.0 { shared / all } else { 0.0 };
+            let weight = HALF * nearness(similarity) + HALF * overlap.sqrt();
+            let given = threshold.is_some_and(|at| similarity.is_some_and(|similarity| similarity >= at));
+            let weight = if given { weight.max(LIGHTEST) } else { weight };
+            let joined = if threshold.is_some() { given || shared > 0.0 } else { weight >= LIGHTEST };
+            if joined && weight > 0.0 {
+                let edge = Edge { source, target, weight, similarity, shared: Vec::new() };
+                for end in [source, target] {
+                    if let Some(best) = best.get_mut(end) {
+                        keep(best, &edge);
+                    }
                 }
             }
         }
-        room
-    });
+    }
+    // Of each document its own best: an edge is there if it is among those of either end.
+    let mut edges: Vec<Edge> = best.into_iter().flatten().collect();
+    edges.sort_by(Edge::heavier);
+    edges.dedup_by_key(|edge| (edge.source, edge.target));
+    for edge in &mut edges {
+        edge.shared = names.shared(edge.source, edge.target);
+    }
     let threshold = threshold.or_else(|| distribution.map(|distribution| distribution.usual_threshold()));
     Graph { edges, distribution, threshold, threshold_weight: HALF * nearness(threshold) }
+}
+
+impl Edge {
+    /// Heaviest first, then by source and target.
+    fn heavier(a: &Edge, b: &Edge) -> std::cmp::Ordering {
+        b.weight.total_cmp(&a.weight).then(a.source.cmp(&b.source)).then(a.target.cmp(&b.target))
+    }
+}
+
+/// Puts the edge into its place among the best of a document.
+fn keep(best: &mut Vec<Edge>, edge: &Edge) {
+    let place = best.partition_point(|other| Edge::heavier(other, edge).is_lt());
+    if place < PER_NODE {
+        best.truncate(PER_NODE - 1);
+        best.insert(place, edge.clone());
+    }
+}
+
+/// The cosines of each document with those behind it; not a number where there is none.
+fn similarities(documents: &[Document], go_on: &mut impl FnMut()) -> Vec<Vec<f32>> {
+    let units: Vec<Vec<f32>> = documents.iter().map(|document| unit(&document.centroid)).collect();
+    let mut rows = Vec::with_capacity(units.len());
+    for (source, one) in units.iter().enumerate() {
+        go_on();
+        let behind = units.iter().skip(source + 1);
+        let cosine = |other: &Vec<f32>| {
+            if one.is_empty() || one.len() != other.len() {
+                f32::NAN
+            } else {
+                dot(one, other)
+            }
+        };
+        rows.push(behind.map(cosine).collect());
+    }
+    rows
 }
 
 fn unit(vector: &[f32]) -> Vec<f32> {
@@ -169,7 +189,7 @@ fn unit(vector: &[f32]) -> Vec<f32> {
     }
 }
 
-fn dot(one: &[f32], other: &[f32]) -> f64 {
+fn dot(one: &[f32], other: &[f32]) -> f32 {
     // In lanes: the compiler may not reorder the sum of a plain loop.
     let mut lanes = [0.0f32; 8];
     let (a, b) = (one.chunks_exact(8), other.chunks_exact(8));
@@ -179,7 +199,7 @@ fn dot(one: &[f32], other: &[f32]) -> f64 {
             *lane += x * y;
         }
     }
-    f64::from(lanes.iter().sum::<f32>() + rest)
+    (lanes.iter().sum::<f32>() + rest).clamp(-1.0, 1.0)
 }
 
 fn measure(similarities: impl Iterator<Item = f64>) -> Option<Distribution> {
@@ -198,43 +218,75 @@ fn measure(similarities: impl Iterator<Item = f64>) -> Option<Distribution> {
     })
 }
 
-/// ln(n / df) / ln(n): 1 for a name of one document, 0 for one of all. Of two documents, a name in both counts half.
-fn rarities(documents: &[Document]) -> HashMap<&str, f64> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for name in documents.iter().flat_map(|document| &document.names) {
-        *counts.entry(name).or_default() += 1;
-    }
-    let n = documents.len() as f64;
-    // One more than there are, so that small graphs have edges at all.
-    counts.into_iter().map(|(name, df)| (name, ((n + 1.0) / df as f64).ln() / (n + 1.0).ln())).collect()
-}
-
 /// Most documents a name joins: one in more is everywhere and joins nothing.
 const WIDEST: usize = 64;
 
-/// The names of each pair that has some, by going through the documents of each name.
-fn shared_names(documents: &[Document]) -> HashMap<(usize, usize), Vec<&str>> {
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (place, document) in documents.iter().enumerate() {
-        for name in &document.names {
-            let list = places.entry(name).or_default();
-            if list.last() != Some(&place) {
-                list.push(place);
+/// Which names join which documents.
+struct Names {
+    /// Names of each document, ascending.
+    of_document: Vec<Vec<u32>>,
+    /// Documents of each name, ascending; none of a name that is everywhere.
+    documents: HashMap<u32, Vec<usize>>,
+    rarities: HashMap<u32, f64>,
+    /// Sums of the rarities of each document.
+    weights: Vec<f64>,
+}
+
+impl Names {
+    fn of(documents: &[Document]) -> Names {
+        let mut of_document: Vec<Vec<u32>> = Vec::with_capacity(documents.len());
+        let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (place, document) in documents.iter().enumerate() {
+            let mut names = document.names.clone();
+            names.sort_unstable();
+            names.dedup();
+            for name in &names {
+                places.entry(*name).or_default().push(place);
+            }
+            of_document.push(names);
+        }
+        // ln(n / df) / ln(n): 1 for a name of one document, 0 for one of all. One more than there are, so that small
+        // graphs have edges at all: of two documents, a name in both counts half.
+        let n = documents.len() as f64 + 1.0;
+        let rarities: HashMap<u32, f64> =
+            places.iter().map(|(name, list)| (*name, (n / list.len() as f64).ln() / n.ln())).collect();
+        let weight = |names: &Vec<u32>| names.iter().filter_map(|name| rarities.get(name)).sum();
+        let weights = of_document.iter().map(weight).collect();
+        places.retain(|_, list| list.len() <= WIDEST);
+        Names { of_document, documents: places, rarities, weights }
+    }
+
+    fn weight_of(&self, document: usize) -> f64 {
+        self.weights.get(document).copied().unwrap_or(0.0)
+    }
+
+    /// What each document behind `source` has in common with it, by weight.
+    fn in_common(&self, source: usize, common: &mut [f64]) {
+        common.fill(0.0);
+        for name in self.of_document.get(source).into_iter().flatten() {
+            let Some(list) = self.documents.get(name) else { continue };
+            let rarity = self.rarities.get(name).copied().unwrap_or(0.0);
+            for target in list.iter().rev().take_while(|target| **target > source) {
+                if let Some(common) = common.get_mut(*target) {
+                    *common += rarity;
+                }
             }
         }
     }
-    let mut shared: HashMap<(usize, usize), Vec<&str>> = HashMap::new();
-    for (name, list) in places {
-        if list.len() > WIDEST {
-            continue;
-        }
-        for (nth, &source) in list.iter().enumerate() {
-            for &target in list.iter().skip(nth + 1) {
-                shared.entry((source, target)).or_default().push(name);
-            }
-        }
+
+    /// The rarest names both documents have.
+    fn shared(&self, source: usize, target: usize) -> Vec<u32> {
+        let (Some(one), Some(other)) = (self.of_document.get(source), self.of_document.get(target)) else {
+            return Vec::new();
+        };
+        let both = one.iter().filter(|name| other.binary_search(name).is_ok());
+        let mut names: Vec<(u32, f64)> = both
+            .filter(|name| self.documents.contains_key(name))
+            .map(|name| (*name, self.rarities.get(name).copied().unwrap_or(0.0)))
+            .collect();
+        names.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        names.into_iter().take(LISTED).map(|name| name.0).collect()
     }
-    shared
 }
 
 #[cfg(test)]
@@ -242,21 +294,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn document(centroid: &[f32], names: &[&str]) -> Document {
-        Document { centroid: centroid.to_vec(), names: names.iter().map(|name| (*name).to_owned()).collect() }
+    fn document(centroid: &[f32], names: &[u32]) -> Document {
+        Document { centroid: centroid.to_vec(), names: names.to_vec() }
+    }
+
+    fn build(documents: &[Document], threshold: Option<f64>) -> Graph {
+        super::build(documents, threshold, || ())
+    }
+
+    fn pairs(graph: &Graph) -> Vec<(usize, usize)> {
+        let mut pairs: Vec<_> = graph.edges.iter().map(|edge| (edge.source, edge.target)).collect();
+        pairs.sort_unstable();
+        pairs
     }
 
     #[test]
     fn nothing_and_one_document_have_no_edges() {
         assert!(build(&[], None).edges.is_empty());
-        let one = build(&[document(&[1.0, 0.0], &["rss"])], None);
+        let one = build(&[document(&[1.0, 0.0], &[7])], None);
         assert!(one.edges.is_empty() && one.distribution.is_none());
     }
 
     #[test]
     fn rare_names_join_more_than_frequent_ones() {
-        let mut documents = vec![document(&[], &["api", "topic 1"]), document(&[], &["api", "topic 1"])];
-        documents.extend((0..10).map(|n| document(&[], &["api", ["x", "y"][n % 2]])));
+        let mut documents = vec![document(&[], &[1, 2]), document(&[], &[1, 2])];
+        documents.extend((0..10).map(|n| document(&[], &[1, [3, 4][n % 2]])));
         let graph = build(&documents, None);
         let weight = |source, target| {
             graph.edges.iter().find(|e| (e.source, e.target) == (source, target)).map_or(0.0, |e| e.weight)
@@ -264,7 +326,7 @@ mod tests {
         assert!(weight(0, 1) > weight(0, 2));
         assert_eq!(
             graph.edges.iter().find(|e| e.target == 1).map(|e| e.shared.clone()).unwrap_or_default(),
-            ["topic 1", "api"]
+            [2, 1]
         );
     }
 
@@ -283,8 +345,40 @@ mod tests {
         assert_eq!(graph.edges.len(), 1);
         let threshold = graph.threshold.unwrap_or(0.0);
         assert!(graph.edges[0].similarity.unwrap_or(0.0) >= threshold);
-        let all = build(&documents, Some(0.0));
-        assert!(all.edges.len() == 1, "without nearness an edge has no weight");
+    }
+
+    #[test]
+    fn a_given_threshold_joins_whatever_the_others_are_like() {
+        // One pair has no deviation; of three pairs, one is always below the mean.
+        let two = [document(&[1.0, 0.1], &[]), document(&[1.0, 0.0], &[])];
+        assert_eq!(pairs(&build(&two, Some(0.5))), [(0, 1)]);
+        assert!(build(&two, Some(0.999)).edges.is_empty());
+        let three = [two.as_slice(), &[document(&[1.0, 0.5], &[])]].concat();
+        let graph = build(&three, Some(0.5));
+        assert_eq!(pairs(&graph), [(0, 1), (0, 2), (1, 2)]);
+        assert!(graph
+            .edges
+            .iter()
+            .all(|edge| edge.weight >= graph.threshold_weight && edge.weight >= LIGHTEST));
+    }
+
+    #[test]
+    fn the_same_documents_are_near() {
+        for count in [2, 3, 60] {
+            let graph = build(&vec![document(&[0.6, 0.8], &[]); count], None);
+            assert!(
+                graph.edges.len() >= count - 1 && graph.edges.iter().all(|edge| edge.weight > 0.4),
+                "{count}"
+            );
+            assert!(graph.threshold_weight <= graph.edges[0].weight + 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_caller_is_asked() {
+        let mut asked = 0;
+        super::build(&vec![document(&[0.6, 0.8], &[1]); 5], None, || asked += 1);
+        assert_eq!(asked, 10);
     }
 
     #[test]
@@ -298,16 +392,12 @@ mod tests {
         #[test]
         fn weights_are_bounded_and_edges_few(
             vectors in prop::collection::vec(prop::collection::vec(-1.0f32..1.0, 16), 0..40),
-            names in prop::collection::vec(prop::collection::vec("[a-e]", 0..4), 40),
+            names in prop::collection::vec(prop::collection::vec(0u32..5, 0..4), 40),
         ) {
             let documents: Vec<Document> = vectors
                 .into_iter()
                 .zip(names)
-                .map(|(centroid, mut names)| {
-                    names.sort();
-                    names.dedup();
-                    Document { centroid, names }
-                })
+                .map(|(centroid, names)| Document { centroid, names })
                 .collect();
             let graph = build(&documents, None);
             prop_assert!(graph.edges.len() <= documents.len() * PER_NODE);

@@ -42,11 +42,13 @@ mod han;
 mod latin;
 mod scan;
 mod score;
+mod spread;
 mod tag;
 
 use memory_segment::{fold, Segmenter};
 
-pub use score::{nearness, rarity, relatedness};
+pub use score::{nearness, rarity, relatedness, sameness};
+pub use spread::Spread;
 
 /// Most entities of one text; a text with more is a list, and a list relates everything.
 pub const MAX_ENTITIES: usize = 256;

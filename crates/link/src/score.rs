@@ -13,6 +13,9 @@ const NEAR_FROM: f64 = 2.0;
 /// Standard deviations at which they cannot be nearer; unrelated texts never get there.
 const NEAR_TO: f64 = 5.0;
 
+/// Cosine from which two texts are the same but for details, whatever the model and the other texts.
+const SAME_FROM: f64 = 0.99;
+
 /// What nearness alone can make of two texts that share no name.
 const NEARNESS_WEIGHT: f64 = 0.5;
 
@@ -41,14 +44,20 @@ pub fn rarity(document_frequency: u64, documents: u64) -> f64 {
 ///
 /// Cosines of different models mean different things (those of E5 lie between .75 and .95). So `similarity` is
 /// measured in standard deviations from the mean of that model's similarities of unrelated texts, and
-/// everything from 2 to 5 is stretched over 0 to 1.
+/// everything from 2 to 5 is stretched over 0 to 1. Texts that are all alike have no such scale: see [`sameness`].
 pub fn nearness(similarity: f64, mean: f64, deviation: f64) -> f64 {
     let z = (similarity - mean) / deviation;
-    if deviation > 0.0 && z.is_finite() {
+    let measured = if deviation > 0.0 && z.is_finite() {
         ((z - NEAR_FROM) / (NEAR_TO - NEAR_FROM)).clamp(0.0, 1.0)
     } else {
         0.0
-    }
+    };
+    measured.max(sameness(similarity))
+}
+
+/// How far two texts are the same by their vectors alone, without a scale: 0 up to a cosine of 0.99, 1 for equal ones.
+pub fn sameness(similarity: f64) -> f64 {
+    unit((similarity - SAME_FROM) / (1.0 - SAME_FROM))
 }
 
 /// How closely two texts are related.
@@ -147,6 +156,9 @@ mod tests {
         for (similarity, mean, deviation) in [(f64::NAN, 0.8, 0.02), (0.9, 0.8, 0.0), (0.9, 0.8, -1.0)] {
             assert_eq!(nearness(similarity, mean, deviation), 0.0);
         }
+        // Where everything is the same.
+        assert_eq!(nearness(1.0, 1.0, 0.0), 1.0);
+        assert!(close(nearness(0.995, 0.995, 1e-6), 0.5));
     }
 
     #[test]

@@ -30,4 +30,29 @@ insert into memories (path, content) values ('memory/<script>.md', '</script><im
 select memory_graph_html() like '%data-lang="en"%' as en, memory_graph_html('zh') like '%data-lang="zh"%' as zh;
 select memory_graph_html() not like '%<script>.md%' as escaped, memory_graph_html() like '%\\u003cscript>.md%' as there;
 select memory_graph_html('fr');
-select memory_graph_html(null);
+select memory_graph_html(null) like '%data-lang="en"%' as en;
+
+-- Documents of different people are different ones, whatever their paths
+delete from memories;
+insert into memories (namespace, path, content) values ('alice', 'a.md', 'OpenClaw'), ('bob', 'a.md', 'OpenClaw RSS');
+select n ->> 'id' as node, n ->> 'namespace' as namespace, n -> 'chunks' as chunks, g -> 'total_paths' as total
+from memory_graph(namespace => '*') g, jsonb_array_elements(g -> 'nodes') n;
+select g -> 'edges' as edges from memory_graph(namespace => '*') g;
+select n ->> 'id' as node from memory_graph(namespace => 'bob') g, jsonb_array_elements(g -> 'nodes') n;
+-- A given threshold joins what is that similar, whatever the others are like; what is the same is near without one
+delete from memories;
+create function turned(by double precision) returns vector language sql immutable
+return (select array_agg(case g when 1 then cos(by) when 2 then sin(by) else 0 end order by g)::vector from generate_series(1, 384) g);
+insert into memories (path, content, embedding, model) values
+    ('a.md', 'a', turned(0), memory_active_model()), ('b.md', 'b', turned(0.1), memory_active_model());
+select g -> 'edges' as edges, g -> 'default_weight' as weight from memory_graph(0.5) g;
+select g -> 'edges' as edges from memory_graph(0.999) g;
+insert into memories (path, content, embedding, model) values ('c.md', 'c', turned(0.5), memory_active_model());
+select e ->> 'source' as source, e ->> 'target' as target, e -> 'weight' as weight from memory_graph(0.5) g, jsonb_array_elements(g -> 'edges') e;
+update memories set embedding = turned(1);
+select jsonb_array_length(memory_graph() -> 'edges') as near, jsonb_array_length(memory_graph(0.9) -> 'edges') as given;
+-- It can be cancelled, and names in common take no memory of their own
+delete from memories;
+insert into memories (path, content, entities)
+select i || '.md', 'x' || i, (select array_agg('n' || i / 64 || '_' || j) from generate_series(1, 40) j) from generate_series(0, 639) i;
+select jsonb_array_length(memory_graph(max_nodes => 2000) -> 'edges') between 2500 and 5120 as bounded;

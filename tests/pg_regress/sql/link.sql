@@ -53,6 +53,38 @@ select * from memory_import('a.md', E'---\ntags: [月记]\n---\n## 一\n\n说 RS
 select tags from memories;
 select path from memory_search('RSS', tags => '{博客}');
 delete from memories;
+-- A tag of the front matter stays when the text no longer has it, and whatever the text before was
+select * from memory_import('a.md', E'---\ntags: [家]\n---\n\n下雨。 #家');
+select * from memory_import('a.md', E'---\ntags: [家]\n---\n\n下雪。');
+select * from memory_import('b.md', E'下雨。 #家');
+select * from memory_import('b.md', E'---\ntags: [家]\n---\n\n下雪。');
+select * from memory_import('b.md', E'---\ntags: []\n---\n\n下雪。');
+select * from memory_import('c.md', E'---\ntags: [家]\n---\n\n下雨。 #家');
+select * from memory_import('c.md', E'下雨。 #家');
+select path, tags, given_tags from memories order by path;
+select * from memory_import('c.md', E'没有雨。');
+select tags from memories where path = 'c.md';
+delete from memories;
+-- What was given stays where the text had it too; what only the text had goes with it, whatever else is given then
+select count(*) from memory_add('读 #读书', 'x.md', tags => array['读书']);
+insert into memories (path, content, entities, tags) values ('y.md', '用 OpenClaw #a', '{OpenClaw}', '{a}');
+insert into memories (path, content) values ('z.md', '用 OpenClaw #旧');
+update memories set content = '用 Figma #新', tags = array_append(tags, '手'), entities = array_append(entities, 'Alice') where path = 'z.md';
+select path, entities, tags, given_entities, given_tags from memories order by path;
+update memories set content = '没有';
+select path, entities, tags from memories order by path;
+-- Taken away by hand it is given no more
+update memories set tags = '{}' where path = 'z.md';
+update memories set content = '还是没有';
+select path, entities, tags from memories order by path;
+-- Given beside the columns, and names of nothing that can be seen
+update memories set given_tags = '{甲}', content = '#乙' where path = 'x.md';
+update memories set given_tags = '{丙}' where path = 'x.md';
+insert into memories (path, content, entities, tags) values ('u.md', 'u', array['', E'\u200b', 'Ux'], '{" "}'), ('v.md', 'v', '{""}', '{}');
+update memories set entities = array[E'\u200b'], tags = '{" "}' where path = 'v.md';
+select path, entities, tags, memory_entity_keys(entities, tags) as keys from memories where path in ('u.md', 'v.md', 'x.md') order by path;
+select count(*) from memory_related('u.md'), memory_related('v.md') v;
+delete from memories;
 
 --
 -- Related (L07)
@@ -90,6 +122,45 @@ select 5000 + i, '没有名字 ' || i, (select array_agg(case when g = 7 then 1 
 from generate_series(0, 1) i;
 select bool_and(overlap = 0 and shared = '{}' and similarity > 0.99) as near, count(*) > 0 as some from memory_related(5000);
 
+-- Few of many rows, far apart or in another namespace: still measured by what is usual in this one
+delete from memories;
+create function vector_of(seed bigint) returns vector language sql immutable
+return (select array_agg(0.8 + (hashint8(seed * 1000 + g) % 1000) / 2000.0 order by g)::vector from generate_series(1, 384) g);
+insert into memories (id, namespace, content, embedding, model)
+select i, 'a', 't' || i, vector_of(i), memory_active_model() from generate_series(1, 198) i;
+insert into memories (id, namespace, content, path, embedding, model)
+select 198 + p, 'a', 'pair' || p, 'pair' || p || '.md', vector_of(0), memory_active_model() from generate_series(1, 2) p;
+select path, score from memory_related('pair1.md#0', 1, 'a');
+insert into memories (id, namespace, content) select 1000 + i, 'b', 'f' || i from generate_series(1, 3000) i;
+select path, score from memory_related('pair1.md#0', 1, 'a');
+insert into memories (id, namespace, content) values (1000000000, 'a', 'far'), (9000000000000000000, 'a', 'farther'), (-9000000000000000000, 'a', 'behind');
+select path, score from memory_related('pair1.md#0', 1, 'a');
+delete from memories;
+-- All alike
+insert into memories (path, content, embedding, model) select 'd' || i, 'x' || i, vector_of(1), memory_active_model() from generate_series(1, 60) i;
+select path, score from memory_related('d1', 2);
+delete from memories;
+-- More rows only add to the list: the best are found however many share more names with less in common
+insert into memories (path, content, entities) values ('src.md', 'x', '{AAA1,BBB1}');
+insert into memories (content, entities)
+select 'noise ' || i, array['AAA1', 'BBB1'] || (select array_agg('u' || i || '_' || j) from generate_series(1, 20) j) from generate_series(1, 60) i;
+insert into memories (path, content, entities) values ('best.md', 'y', '{AAA1}');
+insert into memories (content) select 'f' || i from generate_series(1, 3000) i;
+analyze memories;
+select path, round(score::numeric, 3) as score from memory_related('src.md#0', 2);
+select bool_and(l.id = s.id) as the_same
+from (select id, row_number() over () as n from memory_related('src.md#0', 62)) l
+join (select id, row_number() over () as n from memory_related('src.md#0', 7)) s using (n);
+delete from memories;
+-- Every name of a long memory counts, and none that is everywhere
+insert into memories (content, entities) select 'x' || i, array['zhub'] from generate_series(1, 500) i;
+insert into memories (path, content, entities)
+values ('big.md', 'big', (select array_agg('a' || lpad(i::text, 3, '0')) from generate_series(1, 300) i) || array['zhub', 'zunique', '中文名']),
+    ('p.md', 'p', '{zunique,zhub}'), ('q.md', 'q', '{中文名}'), ('c.md', 'c', '{a001,zhub}'), ('d.md', 'd', '{a001}');
+analyze memories;
+select path, round(score::numeric, 5) as score, shared from memory_related('big.md', 9);
+delete from memories;
+
 -- A user's word is a name; memories that are there already get it by memory_reindex
 delete from memories;
 insert into memories (id, content, entities) values (1, '和风禾三开会', '{会议室}'), (2, '没有别的', '{}');
@@ -100,6 +171,10 @@ insert into memories (id, content) values (3, '风禾三来电');
 select entities, memory_entity_kind('风禾三', content) from memories where id = 3;
 select memory_reindex() as changed;
 truncate memory_words;
+-- And lose it with the word
+select memory_reindex() as changed;
+select id, entities, given_entities from memories order by id;
+select memory_reindex() as changed;
 
 --
 -- The link arm of memory_search: off unless its weight says so
@@ -138,5 +213,20 @@ select id, path, preview, occurred_at from memory_entity('rss');
 select id from memory_entity('#前端');
 select * from memory_cooccurrence('RSS');
 select count(*) from memory_entity('no such name'), memory_cooccurrence('no such name') c;
+-- NULL is the default; a negative k and an unknown kind are refused
+select name from memory_entities(null, null, null, null);
+select name from memory_cooccurrence('RSS', null);
+select id from memory_entity('rss', null);
+select count(*) from memory_related(1, null);
 select memory_entities(1, -1);
+select memory_entity('x', -1);
+select memory_cooccurrence('x', -1);
 select memory_related(1, -1);
+select memory_entities(1, 10, of_kind => 'tag');
+-- A tag counts for the name it is; documents are those of their namespace, not numbers
+delete from memories;
+insert into memories (id, namespace, path, content, entities, tags) values
+    (1, 'a', '2', 'x', '{AAA,RSS}', '{}'), (2, 'a', null, 'y', '{AAA}', '{rss,only}'), (3, 'b', '2', 'z', '{AAA}', '{}');
+select * from memory_cooccurrence('AAA', namespace => 'a');
+select name, memories, documents from memory_entities(1, namespace => 'a');
+select name, memories, documents from memory_entities(3, namespace => '*');
