@@ -3,6 +3,7 @@
 # test.sh [lint|web|crates|model|pg_test|install|regress|docs|cluster|quality]
 . "$(dirname "$0")/env.sh"
 
+# No `a && b` in here: where a fails, `set -e` would let it pass.
 part() {
     local start=$SECONDS
     say "$2"
@@ -30,10 +31,21 @@ part() {
     model)
         PYTHONPATH=$root/build/model-inputs/site python3 -m unittest discover -s model
         ;;
-    pg_test) scripts/server.sh stop && scripts/install.sh --files-only && scripts/pg_test.sh ;;
-    install) scripts/install.sh && scripts/server.sh stop && scripts/server.sh start ;;
+    pg_test)
+        scripts/server.sh stop
+        scripts/install.sh --files-only
+        scripts/pg_test.sh
+        ;;
+    install)
+        scripts/install.sh
+        scripts/server.sh stop
+        scripts/server.sh start
+        ;;
     regress) scripts/regress.sh ;;
-    docs) scripts/docs_test.sh && scripts/docker_check.sh ;;
+    docs)
+        scripts/docs_test.sh
+        scripts/docker_check.sh
+        ;;
     cluster)
         # The others take minutes: run them by name.
         scripts/cluster.sh archive durability crash concurrency security standby.StandbyTest limits dictionary \
