@@ -93,10 +93,11 @@ begin
     select m.id
     into source
     from memories m
-    where m.path = memory_path(coalesce(parts[1], $1))
-        and m.chunk_index = coalesce(parts[2]::integer, 0)
+    where (m.path = memory_path(coalesce(parts[1], $1)) and m.chunk_index = coalesce(parts[2]::integer, 0)
+            -- A path may itself end like an address.
+            or m.path = memory_path($1) and m.chunk_index = 0)
         and ($3 = '*' or m.namespace = coalesce($3, memory_default_namespace()))
-    order by m.id
+    order by m.path = memory_path($1), m.id
     limit 1;
     return query
     select r.id, r.path, r.chunk_index, r.title, r.preview, r.score, r.overlap, r.shared, r.similarity, r.same_path

@@ -49,7 +49,9 @@ fn read_nodes(
         "select m.path, m.namespace, pg_catalog.count(*), pg_catalog.sum(pg_catalog.length(m.content))::pg_catalog.int8, \
          pg_catalog.to_json(pg_catalog.min(m.occurred_at)) operator(pg_catalog.#>>) '{{}}', \
          pg_catalog.to_json(pg_catalog.max(m.occurred_at)) operator(pg_catalog.#>>) '{{}}', \
-         (pg_catalog.array_agg(m.title order by m.chunk_index))[1], \
+         coalesce((pg_catalog.array_agg(m.metadata operator(pg_catalog.->>) 'title' order by m.chunk_index))[1], \
+         case when pg_catalog.count(distinct coalesce(pg_catalog.split_part(m.title, ' > ', 1), '')) operator(pg_catalog.=) 1 \
+         then pg_catalog.min(pg_catalog.split_part(m.title, ' > ', 1)) end), \
          (pg_catalog.array_agg({0}.memory_preview(m.content) order by m.chunk_index))[1], \
          {1}.avg(m.embedding) filter (where m.model operator(pg_catalog.=) $2) \
          from {0}.memories m where m.path is not null and {SCOPE} and {ALIVE} \
@@ -85,9 +87,9 @@ fn read_nodes(
     )
 }
 
-/// The first heading of a document, else the name of its file without its ending.
+/// What a document is called or what stands above all of it, else the name of its file without its ending.
 fn title(path: &str, heading: Option<&str>) -> String {
-    let heading = heading.and_then(|title| title.split(" > ").next()).filter(|title| !title.is_empty());
+    let heading = heading.map(str::trim).filter(|title| !title.is_empty());
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     heading.unwrap_or(if stem.is_empty() { file } else { stem }).to_owned()

@@ -115,7 +115,7 @@ embedded('search highlights in the graph and in the list', 'diary', 'zh', async 
   assert.ok((await find(page, ACCENT)).pixels > 40, 'results are ringed')
   await search(page).fill('没有这样的记忆')
   assert.equal(await nodeCount(page), 0)
-  assert.ok(await page.getByText('没有匹配的记忆').isVisible())
+  assert.ok(await page.getByText('没有匹配的文档').isVisible())
   await page.getByRole('button', { name: '清除搜索' }).click()
   assert.equal(await nodeCount(page), 24)
 })
@@ -299,9 +299,22 @@ embedded('colours by folder; the legend brings a group out', 'diary', 'en', asyn
   assert.equal(await nodeCount(page), 24)
 })
 
+embedded('on a telephone nothing lies over the title', 'diary', 'en', async (page) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const boxes = await page.evaluate(() => {
+    const box = (selector) => document.querySelector(selector).getBoundingClientRect()
+    const range = document.createRange()
+    range.selectNodeContents(document.querySelector('.brand'))
+    return { text: range.getBoundingClientRect(), tools: box('.top-tools'), search: box('.search'), width: innerWidth }
+  })
+  const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top
+  assert.ok(apart(boxes.text, boxes.tools) && apart(boxes.text, boxes.search) && apart(boxes.search, boxes.tools))
+  assert.ok([boxes.text, boxes.tools, boxes.search].every(({ right }) => right <= boxes.width))
+})
+
 embedded('one memory', 'single', 'zh', async (page) => {
   assert.equal(await nodeCount(page), 1)
-  assert.ok(await page.getByText('目前只有一篇记忆').isVisible())
+  assert.ok(await page.getByText('目前只有一篇文档').isVisible())
   assert.ok(await page.locator('#strength').isDisabled())
   const { x, y, width, height } = await page.locator('canvas').boundingBox()
   await page.waitForTimeout(300)

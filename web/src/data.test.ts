@@ -18,7 +18,7 @@ test('a page whose marker was replaced uses its own data and never the network',
   const source = chooseSource(`\n${JSON.stringify(document)}\n`, page)
   expect(source).toBeInstanceOf(EmbeddedSource)
   const graph = await source.graph()
-  expect((await source.related(graph, 'a')).map(({ path }) => path)).toEqual(['b'])
+  expect((await source.related(graph, { id: 'a', path: 'a' })).map(({ path }) => path)).toEqual(['b'])
   expect(fetch).not.toHaveBeenCalled()
 })
 
@@ -27,7 +27,7 @@ test('a page as it was built asks the server it came from, for the namespace in 
   const source = chooseSource('__ANY_MARKER__', page)
   const graph = await source.graph()
   expect(graph.nodes).toHaveLength(2)
-  expect((await source.related(graph, 'a b')).map(({ path }) => path)).toEqual(['c'])
+  expect((await source.related(graph, { id: 'a b', path: 'a b' })).map(({ path }) => path)).toEqual(['c'])
   expect(fetch.mock.calls.map(([address]) => address.href)).toEqual([
     'https://memory.example/app/api/graph?namespace=%E5%B7%A5%E4%BD%9C',
     'https://memory.example/app/api/related?namespace=%E5%B7%A5%E4%BD%9C&path=a+b',
@@ -39,7 +39,7 @@ test('a server without api/related is asked once; one that fails is asked again'
   const fetch = answer([200, document], [500, {}], [404, {}])
   const graph = await source.graph()
   for (let times = 0; times < 3; times += 1) {
-    expect((await source.related(graph, 'a')).map(({ path }) => path)).toEqual(['b'])
+    expect((await source.related(graph, { id: 'a', path: 'a' })).map(({ path }) => path)).toEqual(['b'])
   }
   expect(fetch).toHaveBeenCalledTimes(3)
 })

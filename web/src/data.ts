@@ -5,12 +5,12 @@
  * The page is "embedded" once the marker's text has been replaced; untouched, the page asks the server
  * it came from, with addresses relative to its own.
  */
-import { neighboursOf, readGraph, readRelated, type Graph, type Neighbour } from './graph'
+import { neighboursOf, readGraph, readRelated, type Graph, type GraphNode, type Neighbour } from './graph'
 
 export interface Source {
   graph(): Promise<Graph>
-  /** Neighbours of a path, the strongest first. Never fails: falls back to the graph's edges. */
-  related(graph: Graph, path: string): Promise<Neighbour[]>
+  /** Neighbours of a document, the strongest first. Never fails: falls back to the graph's edges. */
+  related(graph: Graph, node: Pick<GraphNode, 'id' | 'path'>): Promise<Neighbour[]>
 }
 
 /** Builds the source of this page. `data` is the text of the marker element. */
@@ -31,8 +31,8 @@ export class EmbeddedSource implements Source {
     return readGraph(JSON.parse(this.#text))
   }
 
-  async related(graph: Graph, path: string): Promise<Neighbour[]> {
-    return neighboursOf(graph.edges, path)
+  async related(graph: Graph, node: Pick<GraphNode, 'id' | 'path'>): Promise<Neighbour[]> {
+    return neighboursOf(graph.edges, node.id)
   }
 }
 
@@ -48,16 +48,17 @@ export class HttpSource implements Source {
     return readGraph(await this.#get('api/graph'))
   }
 
-  async related(graph: Graph, path: string): Promise<Neighbour[]> {
-    if (this.#related) {
+  async related(graph: Graph, node: Pick<GraphNode, 'id' | 'path'>): Promise<Neighbour[]> {
+    // Where ids are not paths the server would not know whose path it is.
+    if (this.#related && node.id === node.path) {
       try {
-        return readRelated(await this.#get('api/related', { path }))
+        return readRelated(await this.#get('api/related', { path: node.path }))
       } catch (error) {
         // A server without this call stays without it; anything else may work the next time.
         if (error instanceof HttpError && error.status === 404) this.#related = false
       }
     }
-    return neighboursOf(graph.edges, path)
+    return neighboursOf(graph.edges, node.id)
   }
 
   async #get(name: string, query: Record<string, string> = {}): Promise<unknown> {

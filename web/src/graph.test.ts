@@ -42,6 +42,11 @@ describe('readGraph', () => {
     expect(graph.totalPaths).toBe(2)
   })
 
+  test('nothing turns the direction of what stands around it', () => {
+    const graph = readGraph({ nodes: [{ path: 'a\u202Efdp', title: 'b\u202E\u2066c', tags: ['\u200E', 'x\u200F'], preview: '\u202Ad' }] })
+    expect(graph.nodes[0]).toMatchObject({ path: 'a\u202Efdp', title: 'bc', tags: ['x'], preview: 'd' })
+  })
+
   test.each([null, [], 'text', {}, { nodes: 3 }])('refuses %j', (json) => {
     expect(() => readGraph(json)).toThrow(NotAGraph)
   })

@@ -123,14 +123,14 @@ function readNode(json: unknown): GraphNode | null {
   return {
     id,
     path: path || id,
-    title: string(row['title']) || path || id,
+    title: shown(string(row['title'])) || shown(path) || shown(id),
     chunks: number(row['chunks']) ?? 0,
     characters: number(row['characters']) ?? 0,
     firstAt,
     lastAt: time(row['last_at']) ?? firstAt,
     tags: strings(row['tags']),
     entities: strings(row['entities']),
-    preview: string(row['preview']),
+    preview: shown(string(row['preview'])),
   }
 }
 
@@ -171,8 +171,13 @@ function string(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** Without the characters that turn the direction of what stands around them. */
+function shown(text: string): string {
+  return text.replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '')
+}
+
 function strings(value: unknown): string[] {
-  return list(value).filter((item): item is string => typeof item === 'string' && item !== '')
+  return list(value).flatMap((item) => (typeof item === 'string' && shown(item) !== '' ? [shown(item)] : []))
 }
 
 function number(value: unknown): number | null {

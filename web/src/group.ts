@@ -3,6 +3,7 @@
  * in the palette; groups of time are in order of time, folders by size.
  */
 import type { GraphNode } from './graph'
+import { utc } from './timeline'
 
 export type GroupBy = 'time' | 'folder'
 
@@ -95,7 +96,7 @@ function foldersOf(path: string): string[] {
 function startOf(time: number, kind: 'month' | 'quarter' | 'year'): number {
   const date = new Date(time)
   const month = date.getUTCMonth()
-  return Date.UTC(date.getUTCFullYear(), kind === 'month' ? month : kind === 'quarter' ? month - (month % 3) : 0, 1)
+  return utc(date.getUTCFullYear(), kind === 'month' ? month : kind === 'quarter' ? month - (month % 3) : 0, 1)
 }
 
 function collect<Key>(groups: Map<Key, Set<string>>, key: Key, id: string): void {

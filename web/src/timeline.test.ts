@@ -26,6 +26,8 @@ describe('timelineOf', () => {
     ['2026-03-24', 'week'],
     ['2027-12-31', 'month'],
     ['2040-01-01', 'year'],
+    ['2200-01-01', 'decade'],
+    ['9999-12-31', 'century'],
   ])('until %s takes a bucket a %s', (last, step) => {
     const timeline = timelineOf(nodes(day('2026-01-01'), day(last)))
     expect(timeline?.step).toBe(step)
@@ -38,6 +40,25 @@ describe('timelineOf', () => {
     const buckets = timeline?.buckets ?? []
     expect(buckets.reduce((sum, { count }) => sum + count, 0)).toBe(4)
     buckets.slice(1).forEach((bucket, index) => expect(bucket.start).toBe(buckets[index]?.end))
+  })
+
+  test('a date far from all others does not stretch the axis, and is at the end it lies beyond', () => {
+    const days = Array.from({ length: 9 }, (_, index) => day(`2026-01-0${index + 1}`))
+    const list = nodes(day('0001-01-01'), ...days, day('9999-12-31'))
+    const timeline = timelineOf(list)
+    expect(timeline?.step).toBe('day')
+    expect(timeline?.buckets.map(({ count }) => count)).toEqual([2, 1, 1, 1, 1, 1, 1, 1, 2])
+    const chosen = (from: number, to: number) => list.filter((node) => timeline && inRange(node, timeline, { from, to }))
+    expect(chosen(0, 0).map(({ path }) => path)).toEqual(['0', '1'])
+    expect(chosen(3, 4).map(({ path }) => path)).toEqual(['4', '5'])
+    expect(chosen(8, 8).map(({ path }) => path)).toEqual(['9', '10'])
+  })
+
+  test('years are those written, the first hundred too', () => {
+    const timeline = timelineOf(nodes('0001-01-01T12:00:00Z', '0040-06-01T12:00:00Z'))
+    expect(timeline?.step).toBe('year')
+    expect(new Date(timeline?.buckets[0]?.start ?? 0).getUTCFullYear()).toBe(1)
+    expect(timeline?.buckets.length).toBe(40)
   })
 
   test('weeks begin on Monday', () => {

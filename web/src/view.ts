@@ -108,7 +108,8 @@ export function createView(graph: Graph): View {
     focus,
     emphasised,
     node: (id) => (id === null ? undefined : byId.get(id)),
-    byPath: (path) => byPath.get(path) ?? byId.get(path),
+    // What names a document is its id where the edges say it, its path where the server does.
+    byPath: (path) => byId.get(path) ?? byPath.get(path),
   }
 }
 

@@ -3,7 +3,7 @@
  * does not compile. Phrases with values are functions, because word order differs.
  */
 import type { GroupName } from './group'
-import type { Step } from './timeline'
+import { utc, type Step } from './timeline'
 
 export type Language = 'zh' | 'en'
 
@@ -40,6 +40,7 @@ export interface Words {
   readonly timelineFrom: string
   readonly timelineTo: string
   readonly timelineNone: string
+  readonly timelineOne: string
   readonly timelineReset: string
   readonly range: (from: string, to: string) => string
   readonly undatedHidden: (count: string) => string
@@ -91,7 +92,7 @@ const english: Words = {
   title: 'Memory graph',
   pageTitle: (namespace) => (namespace ? `${namespace} · Memory graph` : 'Memory graph'),
   namespace: 'Namespace',
-  search: 'Search memories',
+  search: 'Search documents',
   searchHint: 'Title, path, tag or entity',
   clearSearch: 'Clear search',
   colourBy: 'Colour by',
@@ -102,7 +103,7 @@ const english: Words = {
   toDark: 'Dark theme',
   toLight: 'Light theme',
   canvas: (nodes, edges) =>
-    `Graph of ${nodes} memories and ${edges} links. Arrow keys move it, plus and minus zoom, 0 fits it. The list beside it holds the same memories.`,
+    `Graph of ${nodes} documents and ${edges} links. Arrow keys move it, plus and minus zoom, 0 fits it. The list beside it holds the same documents.`,
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',
   fit: 'Fit to window',
@@ -119,19 +120,20 @@ const english: Words = {
   timelineFrom: 'From',
   timelineTo: 'Until',
   timelineNone: 'No dates to choose from',
+  timelineOne: 'All dates are the same day',
   timelineReset: 'Whole time',
   range: (from, to) => (from === to ? from : `${from} – ${to}`),
   undatedHidden: (count) => `${count} without a date hidden`,
-  list: 'Memories',
+  list: 'Documents',
   results: 'Results',
   nodesShown: (shown, all) => (shown === all ? `${all}` : `${shown} of ${all}`),
   found: (count) => `${count} found`,
-  nothingFound: 'No memory matches. Try fewer words, or widen the timeline.',
+  nothingFound: 'No document matches. Try fewer words, or widen the timeline.',
   more: (count) => `Show ${count} more`,
   keys: '/ search · ↑ ↓ choose · Enter open · Esc back',
   truncated: (shown, all) => `The graph holds ${shown} of ${all} files.`,
   details: 'Details',
-  back: 'All memories',
+  back: 'All documents',
   date: 'Date',
   noDate: 'No date',
   sections: 'Sections',
@@ -139,7 +141,7 @@ const english: Words = {
   tags: 'Tags',
   entities: 'Entities',
   searchFor: (name) => `Search for ${name}`,
-  neighbours: 'Linked memories',
+  neighbours: 'Linked documents',
   noNeighbours: 'Nothing is linked this strongly.',
   weaker: (count) => `${count} weaker, hidden by the slider`,
   similarity: 'Similarity',
@@ -155,7 +157,7 @@ const english: Words = {
   retry: 'Try again',
   empty: 'Nothing remembered yet',
   emptyHint: 'The graph grows as memories with a path are stored in this namespace.',
-  single: 'One memory so far. Links appear as soon as there is a second one to relate it to.',
+  single: 'One document so far. Links appear as soon as there is a second one to relate it to.',
   model: 'Model',
   similarityRange: (min, mean, max) => `Similarity ${min}–${max}, mean ${mean}`,
 }
@@ -166,7 +168,7 @@ const chinese: Words = {
   title: '记忆图谱',
   pageTitle: (namespace) => (namespace ? `${namespace} · 记忆图谱` : '记忆图谱'),
   namespace: '命名空间',
-  search: '搜索记忆',
+  search: '搜索文档',
   searchHint: '标题、路径、标签或实体',
   clearSearch: '清除搜索',
   colourBy: '着色依据',
@@ -177,7 +179,7 @@ const chinese: Words = {
   toDark: '深色主题',
   toLight: '浅色主题',
   canvas: (nodes, edges) =>
-    `图谱共有 ${nodes} 篇记忆、${edges} 条关联。方向键平移，加减号缩放，0 适应窗口。旁边的列表包含同样的记忆。`,
+    `图谱共有 ${nodes} 篇文档、${edges} 条关联。方向键平移，加减号缩放，0 适应窗口。旁边的列表包含同样的文档。`,
   zoomIn: '放大',
   zoomOut: '缩小',
   fit: '适应窗口',
@@ -194,19 +196,20 @@ const chinese: Words = {
   timelineFrom: '起始',
   timelineTo: '截止',
   timelineNone: '没有可选的日期',
+  timelineOne: '所有日期都是同一天',
   timelineReset: '全部时间',
   range: (from, to) => (from === to ? from : `${from} – ${to}`),
-  undatedHidden: (count) => `已隐藏 ${count} 篇无日期的记忆`,
-  list: '记忆',
+  undatedHidden: (count) => `已隐藏 ${count} 篇无日期的文档`,
+  list: '文档',
   results: '搜索结果',
   nodesShown: (shown, all) => (shown === all ? `${all} 篇` : `${shown} / ${all} 篇`),
   found: (count) => `找到 ${count} 篇`,
-  nothingFound: '没有匹配的记忆。请减少关键词，或放宽时间范围。',
+  nothingFound: '没有匹配的文档。请减少关键词，或放宽时间范围。',
   more: (count) => `再显示 ${count} 篇`,
   keys: '/ 搜索 · ↑ ↓ 选择 · Enter 打开 · Esc 返回',
   truncated: (shown, all) => `图谱包含 ${all} 个文件中的 ${shown} 个。`,
   details: '详情',
-  back: '全部记忆',
+  back: '全部文档',
   date: '日期',
   noDate: '无日期',
   sections: '段落',
@@ -214,7 +217,7 @@ const chinese: Words = {
   tags: '标签',
   entities: '实体',
   searchFor: (name) => `搜索“${name}”`,
-  neighbours: '关联的记忆',
+  neighbours: '关联的文档',
   noNeighbours: '没有这么强的关联。',
   weaker: (count) => `另有 ${count} 条较弱的关联被滑块隐藏`,
   similarity: '相似度',
@@ -230,7 +233,7 @@ const chinese: Words = {
   retry: '重试',
   empty: '还没有记忆',
   emptyHint: '在此命名空间存入带路径的记忆后，图谱就会出现。',
-  single: '目前只有一篇记忆。有了第二篇，就会出现关联。',
+  single: '目前只有一篇文档。有了第二篇，就会出现关联。',
   model: '模型',
   similarityRange: (min, mean, max) => `相似度 ${min}–${max}，平均 ${mean}`,
 }
@@ -268,7 +271,19 @@ function formats(language: Language): Pick<Words, 'group' | 'bucket' | 'day' | '
   return {
     day,
     count: (value) => number.format(value),
-    bucket: (start, step) => (step === 'month' ? month(start) : step === 'year' ? year(start) : day(start)),
+    bucket: (start, step) => {
+      switch (step) {
+        case 'month':
+          return month(start)
+        case 'year':
+          return year(start)
+        case 'decade':
+        case 'century':
+          return `${year(start)}–${year(utc(new Date(start).getUTCFullYear() + (step === 'decade' ? 9 : 99), 0, 1))}`
+        default:
+          return day(start)
+      }
+    },
     group: (name) => {
       switch (name.kind) {
         case 'month':

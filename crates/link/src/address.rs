@@ -77,12 +77,24 @@ pub(crate) fn url_end(text: &str, start: usize) -> Option<usize> {
             c if c.is_ascii() || c.is_whitespace() || c.is_control() || is_cjk_punctuation(c) => break,
             c if is_word(c) => end = after,
             c if c.is_alphabetic() && (!last.is_ascii() || "/=#?&_-%+@".contains(last)) => end = after,
+            // A host that is not Latin goes on behind its dot.
+            c if is_han(c)
+                && last == '.'
+                && end + 1 == start + offset
+                && is_han_host(slice(text, start, end)) =>
+            {
+                end = after;
+            }
             // The sentence goes on.
             _ => break,
         }
         last = c;
     }
     slice(text, start, end).contains(|c: char| c.is_alphanumeric()).then_some(end)
+}
+
+fn is_han_host(text: &str) -> bool {
+    text.ends_with(is_han) && !text.contains(['/', '?', '#'])
 }
 
 /// An address that is too long without what follows `?` or `#`.
@@ -115,9 +127,43 @@ pub(crate) fn is_host(name: &str) -> bool {
     known && head.split('.').all(valid) && head.contains(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Whether `name` is an e-mail address.
-pub(crate) fn is_mail(name: &str) -> bool {
-    name.split_once('@').is_some_and(|(user, host)| !user.is_empty() && is_host(host))
+/// Longest name before the `@` of an e-mail address.
+const MAX_MAILBOX: usize = 64;
+
+/// The end of the e-mail address that begins at `start`, if one does. Unlike those of the web its host may be a number
+/// (`163.com`).
+pub(crate) fn mail_end(text: &str, start: usize) -> Option<usize> {
+    let rest = text.get(start..)?;
+    let is_mailbox = |b: &u8| b.is_ascii_alphanumeric() || b"._%+-".contains(b);
+    let at = rest.bytes().take(MAX_MAILBOX + 1).take_while(is_mailbox).count();
+    if at == 0 || at > MAX_MAILBOX || byte(rest, at) != b'@' || byte(rest, at - 1) == b'.' {
+        return None;
+    }
+    let is_label = |b: &u8| b.is_ascii_alphanumeric() || b".-".contains(b);
+    let len = slice(rest, at + 1, rest.len()).bytes().take(MAX_NAME_CHARS).take_while(is_label).count();
+    // Without what ends the sentence.
+    let host = slice(rest, at + 1, at + 1 + len).trim_end_matches(['.', '-']);
+    let (head, top) = host.rsplit_once('.')?;
+    let known = TOP_LEVELS.binary_search(&top.to_ascii_lowercase().as_str()).is_ok();
+    let ends = !at_word(rest, at + 1 + host.len());
+    (known && ends && head.split('.').all(|label| !label.is_empty())).then_some(start + at + 1 + host.len())
+}
+
+/// Whether a word goes on at `pos`.
+fn at_word(text: &str, pos: usize) -> bool {
+    at(text, pos).is_some_and(|c| is_word(c) || c == '@' || c == '_')
+}
+
+/// The end of a path on another computer whose `\\\\` stands at `start`.
+pub(crate) fn share_path_end(text: &str, start: usize) -> Option<usize> {
+    let separators = ['\\'];
+    if !slice(text, start, text.len()).starts_with(r"\\")
+        || before(text, start).is_some_and(|c| is_word(c) || c == '\\')
+    {
+        return None;
+    }
+    let path = Path::read(text, start + 2, &separators);
+    (path.count > 1 && path.has_letter).then_some(path.end)
 }
 
 /// Whether `name` ends like a file.
@@ -315,6 +361,7 @@ mod tests {
             ("a.example/x?a=1&b=2,", "a.example/x?a=1&b=2"),
             ("a.example/> b", "a.example/"),
             ("localhost:8080/x\\", "localhost:8080/x"),
+            ("例子.中国/x，", "例子.中国/x"),
         ] {
             assert_eq!(url_end(text, 0).map(|end| &text[..end]), Some(expected), "{text}");
         }
@@ -330,7 +377,21 @@ mod tests {
         for other in ["com", "Node.js", "1.2.cn", "find.me", "a..com", "e.g", "完.com"] {
             assert!(!is_host(other), "{other}");
         }
-        assert!(is_mail("zhiyuan@example.com") && !is_mail("@example.com") && !is_mail("a@b"));
+        for (text, expected) in [
+            ("zhiyuan@example.com，", Some("zhiyuan@example.com")),
+            ("zhang@163.com里", Some("zhang@163.com")),
+            ("a.b+c@mail.qq.com.", Some("a.b+c@mail.qq.com")),
+            ("x_y@126.com", Some("x_y@126.com")),
+            ("@example.com", None),
+            ("a@b", None),
+            ("root@10.0.0.1", None),
+            ("a@b.comx", None),
+            ("a@b.c.", None),
+        ] {
+            assert_eq!(mail_end(text, 0).map(|end| &text[..end]), expected, "{text}");
+        }
+        assert_eq!(share_path_end(r"\\server\share\x.doc 里", 0), Some(r"\\server\share\x.doc".len()));
+        assert_eq!(share_path_end(r"\\ \\a", 0), None);
     }
 
     #[test]

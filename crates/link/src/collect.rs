@@ -6,6 +6,8 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::character::is_unseen;
+use crate::secret::has_secret;
 use crate::{key, Entity, Extracted, Kind, MAX_ENTITIES, MAX_NAME_CHARS, MAX_TAGS};
 
 struct Candidate {
@@ -26,8 +28,8 @@ pub(crate) struct Collector {
 impl Collector {
     /// Adds an entity found at `offset`.
     pub(crate) fn entity(&mut self, offset: usize, name: &str, kind: Kind) {
-        if !self.entities_full() && fits(name) {
-            self.waiting.push(Candidate { offset, name: name.to_owned(), kind });
+        if !self.entities_full() && fits(name) && !has_secret(name) {
+            self.waiting.push(Candidate { offset, name: name.replace(is_unseen, ""), kind });
         }
     }
 

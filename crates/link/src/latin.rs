@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use memory_segment::StopWords;
 
 use crate::address;
-use crate::character::{at, before, byte, is_word, narrow, slice};
+use crate::character::{at, before, byte, is_unseen, is_word, narrow, slice};
 use crate::collect::Collector;
 use crate::Kind;
 
@@ -103,6 +103,57 @@ const NO_NAMES: [&str; 51] = [
     "yes",
 ];
 
+/// Words that begin a sentence and name nothing, and forms of address: a name may follow them.
+const OPENERS: [&str; 47] = [
+    "add",
+    "added",
+    "build",
+    "built",
+    "call",
+    "called",
+    "check",
+    "configure",
+    "configured",
+    "discussed",
+    "dr",
+    "finished",
+    "fix",
+    "fixed",
+    "install",
+    "installed",
+    "learn",
+    "learned",
+    "learning",
+    "meet",
+    "meeting",
+    "met",
+    "miss",
+    "moved",
+    "mr",
+    "mrs",
+    "ms",
+    "open",
+    "prof",
+    "professor",
+    "read",
+    "reading",
+    "run",
+    "running",
+    "see",
+    "set",
+    "started",
+    "talked",
+    "test",
+    "tested",
+    "tried",
+    "try",
+    "update",
+    "updated",
+    "use",
+    "used",
+    "using",
+];
+
 /// Words that with a number behind are places in a text or a plan (`Step3`), not names.
 const NUMBERED: [&str; 24] = [
     "chapter", "col", "day", "fig", "item", "level", "line", "no", "note", "option", "page", "part", "phase",
@@ -137,7 +188,7 @@ impl Shape {
         let narrowed: Cow<str> = if word.is_ascii() {
             Cow::Borrowed(word)
         } else {
-            Cow::Owned(word.chars().map(narrow).collect())
+            Cow::Owned(word.chars().filter(|c| !is_unseen(*c)).map(narrow).collect())
         };
         if narrowed.len() > 4 * MAX_WORD || narrowed.chars().count() > MAX_WORD {
             Shape::Other
@@ -191,7 +242,12 @@ impl Shape {
         } else if lower == 0 {
             let enough = upper >= 2 || digits >= 3;
             if enough && len <= MAX_ACRONYM && !NO_ACRONYMS.contains(&folded.as_str()) {
-                Shape::Acronym
+                // G7539 is the name of a train.
+                if upper >= 2 {
+                    Shape::Acronym
+                } else {
+                    Shape::Name
+                }
             } else {
                 Shape::Other
             }
@@ -213,7 +269,9 @@ impl Shape {
                 Shape::Other
             }
         } else if upper > 0 {
-            if STOP_WORDS.contains(&folded) || NO_NAMES.contains(&folded.as_str()) {
+            if OPENERS.contains(&folded.as_str()) {
+                Shape::Lower
+            } else if STOP_WORDS.contains(&folded) || NO_NAMES.contains(&folded.as_str()) {
                 Shape::Other
             } else {
                 Shape::Capital
@@ -262,6 +320,11 @@ impl Shape {
             Shape::Capital | Shape::Lower | Shape::Split | Shape::Other => None,
         }
     }
+}
+
+/// Whether a word has no meaning of its own: is, all, of.
+pub(crate) fn is_small(word: &str) -> bool {
+    STOP_WORDS.contains(&word.to_lowercase())
 }
 
 /// Whether a folded word is `step3` and the like.
@@ -318,6 +381,11 @@ impl Latin {
 
     /// Reads what begins with the word character at `start`; returns where to go on.
     pub(crate) fn read(&mut self, text: &str, start: usize, out: &mut Collector) -> usize {
+        if let Some(end) =
+            address::mail_end(text, start).filter(|_| !before(text, start).is_some_and(is_word))
+        {
+            return self.whole(text, start, end, Kind::Url, out);
+        }
         let word_end = word_end(text, start);
         let rest = text.get(word_end..).unwrap_or("");
         if rest.starts_with("://") && address::is_scheme(slice(text, start, word_end)) {
@@ -331,9 +399,6 @@ impl Latin {
         }
         let token = Token::read(text, start, word_end);
         let written = slice(text, start, token.end);
-        if token.has_at && address::is_mail(written) {
-            return self.whole(text, start, token.end, Kind::Url, out);
-        }
         if token.has_slash {
             let host = written.split('/').next().unwrap_or("");
             if address::is_host(host) {
@@ -454,7 +519,12 @@ impl Latin {
                 out.entity(part.start, slice(text, part.start, part.end), kind);
             }
         }
-        self.last = Some((part.end, part.shape == Shape::Lower));
+        // Dr. Johnson
+        let is_short = part.shape == Shape::Lower
+            && part.end - part.start <= 4
+            && byte(text, part.start).is_ascii_uppercase()
+            && byte(text, part.end) == b'.';
+        self.last = Some((part.end + usize::from(is_short), part.shape == Shape::Lower));
     }
 
     /// Hands in the words side by side; `before_lower`: an ordinary word follows.
@@ -523,7 +593,9 @@ fn is_unit(text: &str, start: usize, name: &str) -> bool {
 
 fn word_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or("");
-    start + rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+    let end = start + rest.find(|c| !is_word(c) && !is_unseen(c)).unwrap_or(rest.len());
+    // What is not seen belongs to a word only inside of it.
+    slice(text, start, end).trim_end_matches(is_unseen).len() + start
 }
 
 /// Words and what connects them.
@@ -599,7 +671,7 @@ mod tests {
         for (word, shape) in [
             ("RSS", Shape::Acronym),
             ("ＢＭ25", Shape::Acronym),
-            ("H264", Shape::Acronym),
+            ("H264", Shape::Name),
             ("APIs", Shape::Plural),
             ("OpenClaw", Shape::Name),
             ("iPhone", Shape::Name),

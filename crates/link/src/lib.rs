@@ -12,7 +12,7 @@
 //! | `acronym` | two or more capitals, with digits behind | RSS, BM25 |
 //! | `code` | code spans up to 100 characters, names with inner `_` | `memory_search` |
 //! | `term` | Chinese technical terms by their last word, built of whole words | 博客订阅系统 |
-//! | `title` | what stands between 《 and 》 | 置身事内 |
+//! | `title` | what stands between 《 and 》, or as a title between quotation marks | 置身事内 |
 //! | `url` | web addresses, hosts, e-mail addresses | https://a.example/x |
 //! | `path` | paths and file names | /etc/hosts, rss.xml |
 //! | `person` | Chinese names with a frequent surname, names with a form of address | 陆一鸣, 何工 |
@@ -20,7 +20,7 @@
 //! | `organisation` | institutions: the dictionary's, and proper nouns before 医院, 大学, 公司 … | 九龙医院 |
 //!
 //! Not entities: a version or number by itself, the number behind a name (`Vue 3` is `Vue`), amounts and units,
-//! hashes, whatever stands in front matter, and in code fences whatever is not an address or a path below the home
+//! hashes, what looks like a key or a password (`ghp_…`), whatever stands in front matter, and in code fences whatever is not an address or a path below the home
 //! folder or a well-known one. In a code span acronyms and names count besides the span: `NAS:/photo` speaks of NAS,
 //! and so does a hyphenated name: GPT-4o is a GPT. A term is Chinese only:
 //! 博客RSS订阅系统 gives `RSS` and 订阅系统.
@@ -42,6 +42,7 @@ mod han;
 mod latin;
 mod scan;
 mod score;
+mod secret;
 mod spread;
 mod tag;
 

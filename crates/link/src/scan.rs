@@ -7,8 +7,8 @@ use crate::character::{at, byte, has_cjk, is_han, is_word, slice};
 use crate::code::{self, Fence, Unclosed};
 use crate::collect::Collector;
 use crate::han::Han;
-use crate::latin::Latin;
-use crate::{tag, Extracted, Kind};
+use crate::latin::{self, Latin};
+use crate::{tag, Extracted, Kind, MAX_NAME_CHARS};
 
 /// Longest code span that is an entity, in characters; longer ones are examples.
 const MAX_CODE: usize = 100;
@@ -100,7 +100,9 @@ impl Scanner<'_, '_> {
                 b'/' | b'~' | b'.' => self.path(pos),
                 b'<' => self.markup(pos),
                 b'[' => self.wiki_link(pos),
-                b'\\' => pos + 1 + usize::from(byte(self.text, pos + 1).is_ascii_punctuation()),
+                b'(' => self.destination(pos, end),
+                b'"' => self.quoted(pos, '"'),
+                b'\\' => self.backslash(pos),
                 // `&#39;` is no tag.
                 b'&' => pos + 1 + usize::from(byte(self.text, pos + 1) == b'#'),
                 b if b.is_ascii_alphanumeric() => self.latin.read(self.text, pos, &mut self.out),
@@ -118,6 +120,7 @@ impl Scanner<'_, '_> {
         let Some(c) = at(self.text, pos) else { return end };
         match c {
             '《' => self.title(pos),
+            '“' => self.quoted(pos, '”'),
             '＃' => self.tag(pos),
             c if is_han(c) => {
                 if self.han.is_full() {
@@ -237,9 +240,60 @@ impl Scanner<'_, '_> {
         let len: usize =
             rest.chars().take(MAX_TITLE + 1).take_while(|c| !"《》\n".contains(*c)).map(char::len_utf8).sum();
         let name = slice(rest, 0, len);
-        if at(rest, len) == Some('》') && !name.trim().is_empty() {
+        // An address in brackets is read as one.
+        if at(rest, len) == Some('》') && !name.trim().is_empty() && !name.contains("://") {
             self.out.entity(start, name.trim(), Kind::Title);
             return start + len + '》'.len_utf8();
+        }
+        start
+    }
+
+    /// A path on another computer, or a character that means itself.
+    fn backslash(&mut self, pos: usize) -> usize {
+        if let Some(end) = address::share_path_end(self.text, pos) {
+            self.latin.flush(self.text, &mut self.out);
+            self.out.entity(pos, slice(self.text, pos, end), Kind::Path);
+            return end;
+        }
+        pos + 1 + usize::from(byte(self.text, pos + 1).is_ascii_punctuation())
+    }
+
+    /// The target of a link, if it is a file whose name has blanks in it.
+    fn destination(&mut self, pos: usize, line_end: usize) -> usize {
+        let rest = slice(self.text, pos + 1, line_end);
+        let len: usize = rest
+            .chars()
+            .take(MAX_NAME_CHARS)
+            .take_while(|c| !"()<>\"".contains(*c))
+            .map(char::len_utf8)
+            .sum();
+        let name = slice(rest, 0, len);
+        let is_file = byte(self.text, pos.wrapping_sub(1)) == b']'
+            && byte(rest, len) == b')'
+            && name.contains(' ')
+            && !name.contains("://")
+            && address::has_extension(name);
+        if is_file {
+            self.latin.flush(self.text, &mut self.out);
+            self.out.entity(pos + 1, name.trim(), Kind::Path);
+            return pos + 1 + len;
+        }
+        pos + 1
+    }
+
+    /// A title between quotation marks: three words and more with small ones among them, of which the first, the last
+    /// and most have a capital.
+    fn quoted(&mut self, pos: usize, close: char) -> usize {
+        let start = pos + at(self.text, pos).map_or(1, char::len_utf8);
+        let rest = slice(self.text, start, self.text.len());
+        let is_inner = |c: char| c != close && (c.is_ascii_alphanumeric() || " '’-:,&!?".contains(c));
+        let len: usize =
+            rest.chars().take(MAX_TITLE + 1).take_while(|c| is_inner(*c)).map(char::len_utf8).sum();
+        let name = slice(rest, 0, len);
+        if at(rest, len) == Some(close) && is_title(name) {
+            self.latin.flush(self.text, &mut self.out);
+            self.out.entity(start, name, Kind::Title);
+            return start + len + close.len_utf8();
         }
         start
     }
@@ -252,6 +306,17 @@ impl Scanner<'_, '_> {
         self.han.clear();
         self.out.settle();
     }
+}
+
+fn is_title(name: &str) -> bool {
+    let words: Vec<&str> = name.split(' ').collect();
+    let is_capital = |word: &&str| word.starts_with(|c: char| c.is_ascii_uppercase());
+    let capitals = words.iter().filter(|word| is_capital(word)).count();
+    words.len() >= 3
+        && words.first().is_some_and(is_capital)
+        && words.last().is_some_and(is_capital)
+        && 2 * capitals > words.len()
+        && words.iter().any(|word| latin::is_small(word))
 }
 
 fn kind_of_code(name: &str) -> Kind {

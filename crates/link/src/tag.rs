@@ -33,6 +33,12 @@ pub(crate) fn read(text: &str, start: usize) -> Option<(&str, usize)> {
         }
         last = c;
     }
+    // `#C#` is a tag of C#, while `#话题#` is closed by its sign.
+    let is_sharp = end == name_start + 1
+        && matches!(slice(text, name_start, end), "C" | "F" | "J")
+        && slice(text, end, text.len()).starts_with('#')
+        && !at(text, end + 1).is_some_and(char::is_alphanumeric);
+    end += usize::from(is_sharp);
     let name = slice(text, name_start, end);
     (has_letter && !name.starts_with(['/', '-']) && !is_colour(name)).then_some((name, end))
 }
@@ -79,6 +85,7 @@ mod tests {
             ("＃全角 (#圆括号)", vec!["全角", "圆括号"]),
             ("#Node.js。#结束.下一句 #C++ #2026年", vec!["Node.js", "结束", "C++", "2026年"]),
             ("#话题# 之后", vec!["话题"]),
+            ("#C# 与 #F#", vec!["C#", "F#"]),
             ("#cafe **#粗体**", vec!["cafe", "粗体"]),
         ] {
             assert_eq!(tags(text), expected, "{text}");

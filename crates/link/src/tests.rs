@@ -66,10 +66,33 @@ fn what_is_no_latin_name() {
 }
 
 #[test]
+fn what_is_not_seen_does_not_cut_a_name() {
+    check(&[("用 Open\u{200B}Claw 和 R\u{200D}SS", &["OpenClaw", "RSS"])]);
+}
+
+#[test]
+fn keys_are_no_names() {
+    for text in [
+        "sk-proj-abcDEF1234567890abcdefGHIJKLMNOPqrstuv 和 ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "`sk-ant-api03-AbCdEf123456-XyZ` AKIAIOSFODNN7EXAMPLE",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc",
+    ] {
+        assert_eq!(names(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
 fn names_in_english() {
     check(&[
         ("We met Alice in New York with a friend of Bob.", &["Alice", "New York", "Bob"]),
         ("Yesterday we moved to PostgreSQL and set up an RSS feed.", &["PostgreSQL", "RSS"]),
+        ("Meeting with Dr. Johnson at noon. Using React and Vue.", &["Johnson", "React", "Vue"]),
+        (
+            "We read \"Attention Is All You Need\" and “The Art of War”.",
+            &["Attention Is All You Need", "The Art of War"],
+        ),
+        ("She said \"Hello World\" and \"OpenClaw\".", &["OpenClaw"]),
+        ("坐 G7539 去上海", &["G7539", "上海"]),
     ]);
 }
 
@@ -123,6 +146,18 @@ fn addresses_and_paths() {
         ("TCP/IP 与 HTTP/2", &["TCP", "IP", "HTTP"]),
     ]);
     assert_eq!(of_kind("https://a.example/1 和 a@b.example.com", Kind::Url).len(), 2);
+    check(&[
+        ("发到zhang@163.com，抄送 foo@126.com。", &["zhang@163.com", "foo@126.com"]),
+        ("x_y@163.com a.b+c@gmail.com", &["x_y@163.com", "a.b+c@gmail.com"]),
+        (
+            "first+tag@example.com and last+tag@example.com",
+            &["first+tag@example.com", "last+tag@example.com"],
+        ),
+        ("见 http://例子.中国/x，《https://a.example/5》", &["http://例子.中国/x", "https://a.example/5"]),
+        (r"放在 \\server\share\x.doc 里", &[r"\\server\share\x.doc"]),
+        ("![截图](./images/截图 2026.png) 和 [文](a.md)", &["./images/截图 2026.png", "a.md"]),
+    ]);
+    assert_eq!(of_kind("《https://a.example/5》", Kind::Url).len(), 1);
 }
 
 #[test]
@@ -145,6 +180,24 @@ fn terms_begin_where_the_noun_begins() {
         ("把配置优化了一下，网关配置好了", vec![]),
         ("前端框架和搜索引擎优化", vec!["前端框架", "搜索引擎", "搜索引擎优化"]),
         ("部落格訂閱系統", vec!["訂閱系統"]),
+        // What is done is no part of what it is done to, whatever tag the dictionary gives it.
+        ("评审订单管理系统", vec!["订单管理系统"]),
+        ("开会讨论订单管理系统", vec!["订单管理系统"]),
+        ("讨论了订单管理系统", vec!["订单管理系统"]),
+        ("测试日志系统", vec!["日志系统"]),
+        ("和产品经理陈静开会讨论权限管理系统的重构方案", vec!["权限管理系统"]),
+        ("上线推荐系统，排查支付系统的问题，部署监控平台", vec!["推荐系统", "支付系统", "监控平台"]),
+        ("整理知识管理系统，参加数据平台培训", vec!["知识管理系统", "数据平台"]),
+        // And what a system is for is part of its name.
+        ("评审系统、管理系统、推荐系统，做了搜索优化", vec!["评审系统", "管理系统", "推荐系统", "搜索优化"]),
+        (
+            "订单评审系统、推荐算法平台和支付网关系统",
+            vec!["订单评审系统", "推荐算法", "推荐算法平台", "支付网关系统"],
+        ),
+        (
+            "测试用例管理平台、自动化测试框架和机器学习平台",
+            vec!["测试用例管理平台", "自动化测试框架", "机器学习平台"],
+        ),
     ] {
         let found = terms(text);
         if text.starts_with("这是") {
@@ -172,12 +225,19 @@ fn chinese_names() {
         ("用微信和支付宝，不用小红书", &["微信", "支付宝", "小红书"]),
         ("在园区九龙医院做的体检", &["九龙医院"]),
         ("链接到 [[项目计划|计划]] 和 [[陆一鸣]]", &["项目计划", "陆一鸣"]),
+        ("刘总监说了，黄经理和徐奶奶来了，老陈也在", &["刘总监", "黄经理", "徐奶奶", "老陈"]),
+        (
+            "老王和小张、老李、小王、李姐、周阿姨、高老师",
+            &["老王", "小张", "老李", "小王", "李姐", "周阿姨", "高老师"],
+        ),
     ]);
     for text in [
         "谢谢，安静的城市，美丽的东西，登山很累，明白了",
         "那张表改了一段时间，许可证到期了",
         "胡萝卜和西红柿，杜鹃花开了，王朝和陆军",
         "祝你好运，注意安全，确保安全",
+        "买了施华洛世奇项链，住亚特兰蒂斯酒店，曾经沧海难为水",
+        "一小段代码，小钱不算，小熊和老赖",
     ] {
         assert_eq!(names(text), [""; 0], "{text}");
     }
@@ -309,6 +369,14 @@ fn hostile_texts_are_read_in_linear_time() {
         "/中",
         "http://a(",
         "ab://.",
+        "a@b.com",
+        "a+",
+        "\\\\a\\b",
+        "](a ",
+        "\"A is ",
+        "“The ",
+        "a\u{200b}",
+        "测试日志系统",
         ".A",
         "C#",
         "1 ",

@@ -51,6 +51,11 @@ insert into memories (path, content, embedding, model) values ('c.md', 'c', turn
 select e ->> 'source' as source, e ->> 'target' as target, e -> 'weight' as weight from memory_graph(0.5) g, jsonb_array_elements(g -> 'edges') e;
 update memories set embedding = turned(1);
 select jsonb_array_length(memory_graph() -> 'edges') as near, jsonb_array_length(memory_graph(0.9) -> 'edges') as given;
+-- What a document is called: its first heading of level 1, or what stands above all of it, else its file
+delete from memories;
+select count(*) from memory_import('n/h1.md', E'# 大\n\n## 一\n\n甲\n\n## 二\n\n乙') a, memory_import('n/h2.md', E'前言\n\n## 一\n\n甲\n\n## 二\n\n乙') b,
+    memory_import('n/h3.md', E'## 一\n\n甲\n\n## 二\n\n乙') c, memory_add('购物', 'n/h4.md', title => '清单') d, memory_add(E'# 五\n\n甲', 'n/h5.md') e;
+select n ->> 'path' as path, n ->> 'title' as title from jsonb_array_elements(memory_graph() -> 'nodes') n order by 1;
 -- It can be cancelled, and names in common take no memory of their own
 delete from memories;
 insert into memories (path, content, entities)

@@ -108,6 +108,13 @@ insert into memories (id, path, content) values (921, 'a.md', '说 RSS 和 Vue')
 select id, path, chunk_index, same_path, shared from memory_related('a.md#0');
 select id from memory_related('./a.md', 1);
 select count(*) from memory_related('nowhere.md#3');
+insert into memories (id, path, content) values (925, 'issue#12', '说 Vue'), (926, 'issue#12', '说 Hugo'), (927, 'c.md', 'Hugo 和 Vue');
+select r.id, r.shared from memory_related('issue#12') r;
+select r.id, r.shared from memory_related('issue#12#1') r;
+-- The chunk where there is one
+insert into memories (id, path, chunk_index, content) values (928, 'issue', 12, '别的 Hugo');
+select r.id, r.shared from memory_related('issue#12') r;
+delete from memories where id >= 925;
 select count(*) from memory_related(921, namespace => 'other');
 delete from memories;
 -- L06: what everything has relates nothing

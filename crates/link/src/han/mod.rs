@@ -202,8 +202,8 @@ impl<'b> Run<'b> {
                     self.hand_in_chars(index, chars, Kind::Person, out);
                 }
             }
-            if let Some(first) = term::first_word(self, index) {
-                self.hand_in(first, index + 1, Kind::Term, out);
+            if let Some(start) = term::start(self, index) {
+                self.hand_in_from(start.word, start.skipped, index + 1, Kind::Term, out);
             }
         }
     }
@@ -294,6 +294,15 @@ impl<'b> Run<'b> {
     fn hand_in(&self, first: usize, end: usize, kind: Kind, out: &mut Collector) {
         let chars = self.words.get(first..end).unwrap_or(&[]).iter().map(|word| word.chars).sum();
         self.hand_in_chars(first, chars, kind, out);
+    }
+
+    /// The same without the first characters.
+    fn hand_in_from(&self, first: usize, skipped: usize, end: usize, kind: Kind, out: &mut Collector) {
+        let chars: usize = self.words.get(first..end).unwrap_or(&[]).iter().map(|word| word.chars).sum();
+        let Some(word) = self.word(first) else { return };
+        if let Some((offset, name)) = self.block.written(self.text, word.at + skipped, word.at + chars) {
+            out.entity(offset, &name, kind);
+        }
     }
 
     /// Hands in so many characters from the word at `first` on as one name.
